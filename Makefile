@@ -1,0 +1,44 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-cov lint types format bench build clean
+
+$(BIN)/fwctl: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@touch $(BIN)/fwctl
+
+$(VENV)/.dev: pyproject.toml $(BIN)/fwctl
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $(VENV)/.dev
+
+demo: $(BIN)/fwctl  ## the whole job on the embedded simulator, no account needed
+	$(BIN)/fwctl demo
+
+test: $(VENV)/.dev  ## the whole test suite, offline
+	$(BIN)/python -m pytest -n auto
+
+test-cov: $(VENV)/.dev  ## the suite with branch coverage
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev  ## every figure of docs/performance.md with the command that makes it
+	$(BIN)/python -m benchmarks
+
+build: $(VENV)/.dev
+	$(BIN)/python -m pip install -q build
+	$(BIN)/python -m build
+
+clean:
+	rm -rf $(VENV) dist build .firectl-sim .fwctl

@@ -1,0 +1,63 @@
+"""What the outside world offers a command: clock, environment, folder, streams.
+
+Everything that does I/O receives an `Env`, so tests hand in another one instead of patching globals.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol, TextIO
+
+from fwctl.redact import Redactor
+
+
+class Clock(Protocol):
+    """Time as fwctl sees it; tests replace it by one that does not sleep."""
+
+    def now(self) -> datetime:
+        """Current time, aware, in UTC."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back."""
+
+    def sleep(self, seconds: float) -> None: ...
+
+
+class SystemClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+@dataclass(slots=True)
+class Env:
+    environ: Mapping[str, str]
+    cwd: Path
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+    clock: Clock = field(default_factory=SystemClock)
+    redactor: Redactor = field(default_factory=Redactor)
+
+    @classmethod
+    def system(cls) -> Env:
+        """The real process environment; its API key is registered as a secret."""
+        env = cls(os.environ, Path.cwd(), sys.stdin, sys.stdout, sys.stderr)
+        env.redactor.register(env.environ.get("FIREWORKS_API_KEY"))
+        return env
+
+    @property
+    def interactive(self) -> bool:
+        """True when a person can answer a question."""
+        return self.stdin.isatty() and self.stderr.isatty()
