@@ -8,6 +8,7 @@ from typing import Any
 
 from fwctl.catalog.fields import Effect
 from fwctl.errors import Diagnostic, Position
+from fwctl.live.model import LiveDeployment
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,29 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One mutating firectl call that a change needs.
+
+    The plan decides what is sent, apply decides when. verb and target: as `firectl.argv.build` takes
+    them. fields: every value to send, canonical, by spec path (the marker already inside
+    `description`, the shape already the version that will run, tags already with `fwctl.*`); sensitive
+    values are `redact.Secret`.
+    """
+
+    verb: str
+    target: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """What happens to one deployment.
 
     actions: one of create, update, delete, adopt, park, unpark, mark, undelete, wait, blocked, no-op;
     a replacement is ("delete", "create") or ("create", "delete"). commands: the exact firectl calls,
-    secrets masked.
+    secrets masked. steps: the same calls as values, in order, for apply. live: what the plan saw on the
+    platform, so that apply can tell whether it moved. next_id: in a blue-green replacement the ID of
+    the new deployment. after: names whose changes come first.
     """
 
     name: str
@@ -63,6 +81,10 @@ class Change:
     fit: Mapping[str, Any] | None = None
     cost: Cost | None = None
     blocked_by: tuple[Diagnostic, ...] = ()
+    steps: tuple[Step, ...] = ()
+    live: LiveDeployment | None = None
+    next_id: str | None = None
+    after: tuple[str, ...] = ()
 
     @property
     def address(self) -> str:
