@@ -68,10 +68,14 @@ class Diagnostic:
 
 
 class FwctlError(Exception):
-    """A command cannot go on. `code` is the stable name in JSON, `exit_code` the process exit code."""
+    """A command cannot go on. `code` is the stable name in JSON, `exit_code` the process exit code.
+
+    `error_class` is set for a failed firectl call: one of the words of `firectl.errors.ErrorClass`.
+    """
 
     code: ClassVar[str] = "firectl_failed"
     exit_code: ClassVar[Exit] = Exit.FAILED
+    error_class: str | None = None
 
     def __init__(
         self,
