@@ -1,0 +1,23 @@
+"""Where the `fwctl` command starts. `--version` is answered before anything large is imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from fwctl import __version__
+
+
+def main() -> int:
+    """Run one command line and return its exit code (docs/exit-codes.md)."""
+    argv = sys.argv[1:]
+    if argv == ["--version"] and not os.environ.get("FWCTL_FORMAT"):
+        sys.stdout.write(f"fwctl {__version__}\n")
+        return 0
+    from fwctl.cli.main import run_process
+
+    return run_process(argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,206 @@
+"""From the registry to a typer application that imports a command's module only when it is used."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Annotated, Any, cast, get_args
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from fwctl.cli import registry
+from fwctl.cli.command import Call, Command
+from fwctl.cli.options import COMMON, COMMON_NAMES, resolve
+from fwctl.cli.output import Output
+from fwctl.env import Env
+from fwctl.report.model import Report
+
+SUMMARY = """Declarative deployments, fit checks and measurements for LLMs on Fireworks AI.
+
+Specs are YAML files, by default in configs/. Start with `fwctl demo`: it runs everything on the
+embedded simulator, without an account."""
+
+
+class Run:
+    """Carried through one typer run: the environment in, the report out."""
+
+    def __init__(self, env: Env) -> None:
+        self.env = env
+        self.output = Output(env)
+        self.report: Report | None = None
+
+
+class _Coercion:
+    """Text of the command line to str, int, float, bool or a list of them.
+
+    Typer does this through pydantic, whose import costs more than the rest of a small command.
+    """
+
+    def __init__(self, annotation: Any) -> None:
+        self.annotation = annotation
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        if param.multiple or param.nargs == -1:
+            return [] if value is None else list(value)
+        kind = next(
+            (kind for kind in (int, float) if kind in (self.annotation, *get_args(self.annotation))), None
+        )
+        if value is None or kind is None:
+            return value
+        try:
+            return kind(value)
+        except ValueError:
+            name = {int: "a whole number", float: "a number"}[kind]
+            raise typer.BadParameter(f"{value!r} is not {name}.", ctx=ctx, param=param) from None
+
+
+def _cheap(params: list[Any]) -> list[Any]:
+    for param in params:
+        if not isinstance(param._runtime_param, _Coercion):
+            param._runtime_param = _Coercion(param.type_descriptor.annotation)
+    return params
+
+
+class HelpedCommand(TyperCommand):
+    """A command whose help shows its own options, the common ones apart, and examples unwrapped."""
+
+    examples: tuple[str, ...] = ()
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _cheap(super().get_params(ctx))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], "Common options": []}
+        for param in self.get_params(ctx):
+            record = cast(Any, param).get_help_record(ctx)
+            if record is not None:
+                sections[_section_of(param)].append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer's signature
+        if self.examples:
+            with formatter.section("Examples"):
+                for example in self.examples:
+                    formatter.write(f"  {example}\n")
+
+
+class LazyGroup(TyperGroup):
+    """A group that knows its members' names from the registry."""
+
+    prefix = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.commands = dict.fromkeys(self.names(), cast(Any, None))
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _cheap(super().get_params(ctx))
+
+    def names(self) -> dict[str, tuple[str, str]]:
+        """Member -> (summary, section of the help)."""
+        if not self.prefix:
+            return registry.top_level()
+        return {name: (entry.summary, "Commands") for name, entry in registry.members(self.prefix).items()}
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer's signature
+        return list(self.names())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's signature
+        if not self.prefix and cmd_name in registry.GROUPS:
+            return group(cmd_name) if registry.members(cmd_name) else None
+        entry = registry.BY_NAME.get(f"{self.prefix} {cmd_name}".strip())
+        return build(entry) if entry else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer's signature
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name, (summary, section) in self.names().items():
+            sections.setdefault(section, []).append((name, summary))
+        for section, rows in sections.items():
+            with formatter.section(section):
+                formatter.write_dl(rows)
+
+
+def application() -> Any:
+    """The whole command line as one typer group."""
+    return group("")
+
+
+def group(prefix: str) -> Any:
+    """The root (empty prefix) or one group such as `sim`."""
+    summary = registry.GROUPS[prefix][0] if prefix else SUMMARY
+    cls = type("Group", (LazyGroup,), {"prefix": prefix})
+    app = typer.Typer(
+        cls=cls, add_completion=False, rich_markup_mode=None, help=summary, pretty_exceptions_enable=False
+    )
+    app.callback()(_with_signature(lambda **_: None, []))
+    return typer.main.get_command(app)
+
+
+def load(entry: registry.Entry) -> Command:
+    """The declared command of a registry entry."""
+    found = getattr(import_module(f"fwctl.cli.commands.{entry.module}"), entry.function)
+    assert isinstance(found, Command)
+    return found
+
+
+def build(entry: registry.Entry) -> Any:
+    """The typer command of a registry entry."""
+    declared = load(entry)
+    signature = inspect.signature(declared.function, eval_str=True)
+    own = [item for name, item in signature.parameters.items() if name != "call"]
+
+    def callback(context: typer.Context, **options: Any) -> None:
+        run: Run = context.obj
+        mine = {name: value for name, value in options.items() if name not in COMMON_NAMES}
+        settings = resolve(_given(context), run.env.environ, declared.formats)
+        run.output = Output(run.env, settings.format, settings.quiet, settings.verbose, settings.no_color)
+        run.report = declared(Call(run.env, settings, run.output), **mine)
+        run.output.result(run.report, settings.json_out)
+
+    cls = type("Command", (HelpedCommand,), {"examples": declared.examples})
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(
+        name=entry.name.rpartition(" ")[2],
+        help=inspect.getdoc(declared.function),
+        short_help=entry.summary,
+        cls=cls,
+    )(_with_signature(callback, own))
+    return typer.main.get_command(app)
+
+
+def _with_signature(function: Callable[..., None], own: list[inspect.Parameter]) -> Callable[..., None]:
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("context", keyword, annotation=typer.Context)]
+    parameters += [item.replace(kind=keyword) for item in own]
+    for option in COMMON:
+        kind: Any = bool if option.metavar is None else str | None
+        info = typer.Option(*option.flags, help=option.help, metavar=option.metavar, show_default=False)
+        default = False if option.metavar is None else None
+        parameters.append(
+            inspect.Parameter(option.name, keyword, default=default, annotation=Annotated[kind, info])
+        )
+    function.__annotations__ = {}
+    cast(Any, function).__signature__ = inspect.Signature(parameters)
+    return function
+
+
+def _given(context: Any) -> Mapping[str, Any]:
+    """Common options by name; the one nearest to the command wins."""
+    values: dict[str, Any] = {}
+    level = context
+    while level is not None:
+        for name in COMMON_NAMES:
+            values[name] = values.get(name) or level.params.get(name)
+        level = level.parent
+    return values
+
+
+def _section_of(param: Any) -> str:
+    if param.param_type_name == "argument":
+        return "Arguments"
+    return "Common options" if param.name in COMMON_NAMES or param.name == "help" else "Options"

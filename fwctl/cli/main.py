@@ -1,0 +1,104 @@
+"""One run of fwctl: parse, execute, report, and leave with the right exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from fwctl.cli.failure import Terminated, bug_report, interrupted_report, usage_report
+from fwctl.cli.output import Output
+from fwctl.env import Env
+from fwctl.errors import FwctlError
+from fwctl.exitcodes import Exit
+from fwctl.report.model import Report, failure
+
+
+def run_process(argv: Sequence[str]) -> int:
+    """Run in this process: real streams and signals."""
+
+    def terminate(_signum: int, _frame: FrameType | None) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        code = run(argv, Env.system())
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader went away (`fwctl plan | head`); nothing more can be said on stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = int(Exit.FAILED)
+    return code
+
+
+def run(argv: Sequence[str], env: Env) -> int:
+    """Run one command line in this environment and return the exit code. Never raises but BrokenPipe."""
+    from fwctl.cli.build import Run
+
+    state = Run(env)
+    state.output = Output(env, prescan_format(argv, env))
+    report = _guarded(argv, env, state)
+    if report is not None:
+        state.report = report
+        state.output.result(report)
+    return int(state.report.exit_code) if state.report is not None else int(Exit.OK)
+
+
+def _guarded(argv: Sequence[str], env: Env, state: object) -> Report | None:
+    """Execute; the report of a failure, None when the command reported by itself."""
+    import typer
+
+    from fwctl.cli.build import application
+
+    name = prescan_command(argv)
+    try:
+        code = application().main(args=list(argv), prog_name="fwctl", standalone_mode=False, obj=state)
+    except FwctlError as error:
+        return failure(name, error)
+    except typer.TyperException as error:
+        return usage_report(name, error)
+    except (KeyboardInterrupt, typer.Abort):
+        return interrupted_report(name, terminated=False)
+    except Terminated:
+        return interrupted_report(name, terminated=True)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        return bug_report(name, error, argv, env)
+    return interrupted_report(name, terminated=False) if code == int(Exit.INTERRUPTED) else None
+
+
+def prescan_format(argv: Sequence[str], env: Env) -> str:
+    """`json` when the command line or FWCTL_FORMAT asks for it, read before any parsing so that a
+    usage error is JSON too; `text` otherwise."""
+    found = env.environ.get("FWCTL_FORMAT", "")
+    words = list(argv)
+    if "--" in words:
+        words = words[: words.index("--")]
+    for at, word in enumerate(words):
+        if word == "--format" and at + 1 < len(words):
+            found = words[at + 1]
+        elif word.startswith("--format="):
+            found = word.partition("=")[2]
+    return "json" if found == "json" else "text"
+
+
+def prescan_command(argv: Sequence[str]) -> str:
+    """The command's name for the report of a failure; `fwctl` when there is none."""
+    from fwctl.cli.options import COMMON
+    from fwctl.cli.registry import BY_NAME, GROUPS
+
+    takes_value = {flag for option in COMMON if option.metavar for flag in option.flags}
+    words: list[str] = []
+    skip = False
+    for word in argv:
+        if skip:
+            skip = False
+        elif word in takes_value:
+            skip = True
+        elif not word.startswith("-"):
+            words.append(word)
+    name = " ".join(words[:2]) if words and words[0] in GROUPS else "".join(words[:1])
+    return name if name in BY_NAME else "fwctl"

@@ -1,0 +1,161 @@
+"""The streams of one run: the result on stdout, everything else on stderr, secrets masked in both."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, TextIO, cast
+
+from fwctl.env import Env
+from fwctl.report.layout import Page, Part, Span, Style
+from fwctl.report.model import Report
+
+
+class Renderer(Protocol):
+    """What every module of `fwctl.report` named in FORMAT_MODULES offers."""
+
+    def render(self, report: Report, style: Style) -> str: ...
+
+
+# Format name -> module of fwctl.report. A new format is one module and one row.
+FORMAT_MODULES: dict[str, str] = {
+    "text": "text",
+    "json": "json",
+    "markdown": "markdown",
+}
+
+
+@dataclass(slots=True)
+class Output:
+    """Writes results and messages in the chosen format."""
+
+    env: Env
+    format: str = "text"
+    quiet: bool = False
+    verbose: bool = False
+    no_color: bool = False
+
+    def result(self, report: Report, json_out: Path | None = None) -> None:
+        """Print the report on stdout; a failure's text goes to stderr, its JSON to stdout."""
+        masked = report_masked(report, self.env)
+        text = renderer(self.format).render(masked, self.style(self.env.stdout))
+        write(self.env.stdout, self.env.redactor.mask(text) if self.format != "json" else text)
+        if json_out is not None:
+            document = renderer("json").render(masked, Style())
+            (self.env.cwd / json_out).write_text(document, encoding="utf-8")
+        if report.error is not None and self.format != "json":
+            self.error(report)
+        if not self.quiet and self.format != "json":
+            for hint in report.hints:
+                self.message(Span(hint))
+
+    def error(self, report: Report) -> None:
+        """The failure of a command for people: what happened, where, and what to type next."""
+        from fwctl.report.diagnostics import write_error
+
+        page = Page(self.style(self.env.stderr))
+        write_error(page, report_masked(report, self.env))
+        write(self.env.stderr, self.env.redactor.mask(page.text()))
+
+    def diagnostics(self, report: Report) -> None:
+        """Errors, warnings and notes about the specs, on stderr; machine formats carry them inside."""
+        from fwctl.report.diagnostics import write_diagnostics
+
+        if self.format == "json" or not report.diagnostics:
+            return
+        page = Page(self.style(self.env.stderr))
+        write_diagnostics(page, report_masked(report, self.env).diagnostics)
+        write(self.env.stderr, self.env.redactor.mask(page.text()))
+
+    def message(self, *parts: Part, indent: int = 0) -> None:
+        """One line of progress or advice on stderr."""
+        if self.quiet:
+            return
+        page = Page(self.style(self.env.stderr))
+        page.line(*parts, indent=indent)
+        write(self.env.stderr, self.env.redactor.mask(page.text()))
+
+    def style(self, stream: TextIO) -> Style:
+        """Width, colours and glyphs that this stream can show."""
+        terminal = stream.isatty()
+        return Style(
+            width=_width(self.env.environ, stream) if terminal else None,
+            color=wants_color(self.env.environ, terminal=terminal, off=self.no_color),
+            unicode=_encodes(stream, "→✓─█"),
+        )
+
+
+def renderer(name: str) -> Renderer:
+    """The module that renders this format."""
+    return cast(Renderer, import_module(f"fwctl.report.{FORMAT_MODULES[name]}"))
+
+
+def write(stream: TextIO, text: str) -> None:
+    """Write text; characters that the stream's encoding lacks become escapes instead of a crash."""
+    if not text:
+        return
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()
+
+
+def wants_color(environ: Mapping[str, str], *, terminal: bool, off: bool) -> bool:
+    """NO_COLOR and --no-color win, then FORCE_COLOR, then whether it is a terminal that can."""
+    if off or environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR") not in (None, "", "0"):
+        return True
+    return terminal and environ.get("TERM") != "dumb"
+
+
+def report_masked(report: Report, env: Env) -> Report:
+    """The same report with every secret in its body masked."""
+    from dataclasses import replace
+
+    mask = env.redactor.mask
+    return replace(
+        report,
+        body=mask_tree(report.body, env),
+        text=None if report.text is None else mask(report.text),
+        diagnostics=tuple(
+            replace(
+                item,
+                message=mask(item.message),
+                suggestion=item.suggestion and mask(item.suggestion),
+                source_line=item.source_line and mask(item.source_line),
+            )
+            for item in report.diagnostics
+        ),
+    )
+
+
+def mask_tree(value: Any, env: Env) -> Any:
+    """Every text in a JSON-like value masked, keys included."""
+    if isinstance(value, str):
+        return env.redactor.mask(value)
+    if isinstance(value, Mapping):
+        return {mask_tree(key, env): mask_tree(item, env) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [mask_tree(item, env) for item in value]
+    return value
+
+
+def _width(environ: Mapping[str, str], stream: TextIO) -> int | None:
+    if environ.get("COLUMNS", "").isdigit():
+        return int(environ["COLUMNS"]) or None
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except (OSError, ValueError):
+        return shutil.get_terminal_size().columns
+
+
+def _encodes(stream: TextIO, sample: str) -> bool:
+    try:
+        sample.encode(stream.encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

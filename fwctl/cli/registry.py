@@ -1,0 +1,48 @@
+"""Every command: its name, the module that implements it, and its line in `fwctl --help`.
+
+Modules are imported when their command runs, so that help and completion stay fast. A function of the
+same name as the command (with `_` for `-` and for the space of a group) stands in the module.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One command. `name` holds a space for a command of a group: `sim reset`."""
+
+    name: str
+    module: str
+    summary: str
+    section: str
+
+    @property
+    def function(self) -> str:
+        return self.name.replace("-", "_").replace(" ", "_")
+
+
+SPECS = "Specs"
+DEPLOY = "Deployments"
+HELP = "Set-up and help"
+
+GROUPS: dict[str, tuple[str, str]] = {"sim": ("The embedded Fireworks simulator.", HELP)}
+
+COMMANDS: tuple[Entry, ...] = (Entry("version", "version", "Print the version of fwctl.", HELP),)
+
+BY_NAME: dict[str, Entry] = {entry.name: entry for entry in COMMANDS}
+
+
+def top_level() -> dict[str, tuple[str, str]]:
+    """Names of the first word of every command, with summary and section, in the order of the help."""
+    names: dict[str, tuple[str, str]] = {}
+    for entry in COMMANDS:
+        word, _, rest = entry.name.partition(" ")
+        names[word] = GROUPS[word] if rest else (entry.summary, entry.section)
+    return names
+
+
+def members(group: str) -> dict[str, Entry]:
+    """Commands of one group by their second word."""
+    return {entry.name.partition(" ")[2]: entry for entry in COMMANDS if entry.name.startswith(f"{group} ")}

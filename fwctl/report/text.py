@@ -1,0 +1,28 @@
+"""Text for people. Each command with a layout of its own is one row in LAYOUTS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import cast
+
+from fwctl.report.layout import Page, Style
+from fwctl.report.model import Report
+
+# Command -> module of fwctl.report with `write(page, report)`.
+LAYOUTS: dict[str, str] = {
+    "validate": "validate_text",
+}
+
+
+def render(report: Report, style: Style) -> str:
+    """The result as text; empty when there is nothing to say on stdout."""
+    if report.text is not None:
+        return report.text
+    layout = LAYOUTS.get(report.command)
+    if layout is None or not report.body:
+        return ""
+    page = Page(style)
+    write = cast(Callable[[Page, Report], None], import_module(f"fwctl.report.{layout}").write)
+    write(page, report)
+    return page.text()
