@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Annotated, Any, cast, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from fwctl.cli import registry
+from fwctl.cli import helptext, registry
 from fwctl.cli.command import Call, Command
 from fwctl.cli.options import COMMON, COMMON_NAMES, resolve
 from fwctl.cli.output import Output
 from fwctl.env import Env
+from fwctl.report.layout import Page
 from fwctl.report.model import Report
 
 SUMMARY = """Declarative deployments, fit checks and measurements for LLMs on Fireworks AI.
@@ -67,26 +69,22 @@ class HelpedCommand(TyperCommand):
     """A command whose help shows its own options, the common ones apart, and examples unwrapped."""
 
     examples: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _cheap(super().get_params(ctx))
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], "Common options": []}
-        for param in self.get_params(ctx):
-            record = cast(Any, param).get_help_record(ctx)
-            if record is not None:
-                sections[_section_of(param)].append(record)
-        for title, records in sections.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer's signature
-        if self.examples:
-            with formatter.section("Examples"):
-                for example in self.examples:
-                    formatter.write(f"  {example}\n")
+    def get_help(self, ctx: Any) -> str:
+        page = _help_page(ctx)
+        helptext.write_command(
+            page,
+            ctx.command_path + " [OPTIONS]",
+            self.help or "",
+            self.get_params(ctx),
+            self.formats,
+            self.examples,
+        )
+        return page.text().rstrip("\n")
 
 
 class LazyGroup(TyperGroup):
@@ -116,13 +114,20 @@ class LazyGroup(TyperGroup):
         entry = registry.BY_NAME.get(f"{self.prefix} {cmd_name}".strip())
         return build(entry) if entry else None
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer's signature
+    def get_help(self, ctx: Any) -> str:
         sections: dict[str, list[tuple[str, str]]] = {}
         for name, (summary, section) in self.names().items():
             sections.setdefault(section, []).append((name, summary))
-        for section, rows in sections.items():
-            with formatter.section(section):
-                formatter.write_dl(rows)
+        page = _help_page(ctx)
+        usage = ctx.command_path + " [OPTIONS]"
+        helptext.write_group(page, usage, self.help or "", sections, common=not self.prefix)
+        return page.text().rstrip("\n")
+
+
+def _help_page(ctx: Any) -> Page:
+    run: Run = ctx.find_root().obj
+    style = run.output.style(run.env.stdout)
+    return Page(replace(style, width=helptext.width_of(style.width)))
 
 
 def application() -> Any:
@@ -162,7 +167,7 @@ def build(entry: registry.Entry) -> Any:
         run.report = declared(Call(run.env, settings, run.output), **mine)
         run.output.result(run.report, settings.json_out)
 
-    cls = type("Command", (HelpedCommand,), {"examples": declared.examples})
+    cls = type("Command", (HelpedCommand,), {"examples": declared.examples, "formats": declared.formats})
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command(
         name=entry.name.rpartition(" ")[2],
@@ -198,9 +203,3 @@ def _given(context: Any) -> Mapping[str, Any]:
             values[name] = values.get(name) or level.params.get(name)
         level = level.parent
     return values
-
-
-def _section_of(param: Any) -> str:
-    if param.param_type_name == "argument":
-        return "Arguments"
-    return "Common options" if param.name in COMMON_NAMES or param.name == "help" else "Options"
