@@ -78,11 +78,11 @@ class HelpedCommand(TyperCommand):
         page = _help_page(ctx)
         helptext.write_command(
             page,
-            ctx.command_path + " [OPTIONS]",
+            f"{ctx.command_path} [OPTIONS]",
             self.help or "",
-            self.get_params(ctx),
-            self.formats,
-            self.examples,
+            params=self.get_params(ctx),
+            formats=self.formats,
+            examples=self.examples,
         )
         return page.text().rstrip("\n")
 
@@ -163,9 +163,12 @@ def build(entry: registry.Entry) -> Any:
         run: Run = context.obj
         mine = {name: value for name, value in options.items() if name not in COMMON_NAMES}
         settings = resolve(_given(context), run.env.environ, declared.formats)
-        run.output = Output(run.env, settings.format, settings.quiet, settings.verbose, settings.no_color)
+        run.output = Output(
+            run.env, settings.format, settings.quiet, settings.verbose, settings.no_color, settings.json_out
+        )
+        run.output.check()
         run.report = declared(Call(run.env, settings, run.output), **mine)
-        run.output.result(run.report, settings.json_out)
+        run.output.result(run.report)
 
     cls = type("Command", (HelpedCommand,), {"examples": declared.examples, "formats": declared.formats})
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)

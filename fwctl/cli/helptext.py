@@ -25,6 +25,7 @@ def write_command(
     page: Page,
     usage: str,
     text: str,
+    *,
     params: Iterable[Any],
     formats: tuple[str, ...],
     examples: Sequence[str],

@@ -11,7 +11,7 @@ from types import FrameType
 from fwctl.cli.failure import Terminated, bug_report, interrupted_report, usage_report
 from fwctl.cli.output import Output
 from fwctl.env import Env
-from fwctl.errors import FwctlError
+from fwctl.errors import FwctlError, UsageError
 from fwctl.exitcodes import Exit
 from fwctl.report.model import Report, failure
 
@@ -42,7 +42,10 @@ def run(argv: Sequence[str], env: Env) -> int:
     report = _guarded(argv, env, state)
     if report is not None:
         state.report = report
-        state.output.result(report)
+        try:
+            state.output.result(report)
+        except FwctlError as error:  # the --json-out file, on top of the failure that is being told
+            state.output.result(failure(report.command, error))
     return int(state.report.exit_code) if state.report is not None else int(Exit.OK)
 
 
@@ -55,6 +58,11 @@ def _guarded(argv: Sequence[str], env: Env, state: object) -> Report | None:
     name = prescan_command(argv)
     try:
         code = application().main(args=list(argv), prog_name="fwctl", standalone_mode=False, obj=state)
+    except UsageError as error:
+        error.next_steps = error.next_steps or (
+            "fwctl --help" if name == "fwctl" else f"fwctl {name} --help",
+        )
+        return failure(name, error)
     except FwctlError as error:
         return failure(name, error)
     except typer.TyperException as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO, cast
 
 from fwctl.env import Env
+from fwctl.errors import FwctlError, UsageError
 from fwctl.report.layout import Page, Part, Span, Style
 from fwctl.report.model import Report
 
@@ -38,20 +39,35 @@ class Output:
     quiet: bool = False
     verbose: bool = False
     no_color: bool = False
+    json_out: Path | None = None
 
-    def result(self, report: Report, json_out: Path | None = None) -> None:
+    def check(self) -> None:
+        """Refuse a --json-out that cannot be written before any work is done."""
+        path = self.json_out and self.env.cwd / self.json_out
+        if path and (path.is_dir() or not path.parent.is_dir()):
+            name, self.json_out = self.json_out, None
+            raise UsageError(f"--json-out: {name} cannot be written: its folder does not exist")
+
+    def result(self, report: Report) -> None:
         """Print the report on stdout; a failure's text goes to stderr, its JSON to stdout."""
         masked = report_masked(report, self.env)
+        self._write_json(masked)
         text = renderer(self.format).render(masked, self.style(self.env.stdout))
         write(self.env.stdout, self.env.redactor.mask(text) if self.format != "json" else text)
-        if json_out is not None:
-            document = renderer("json").render(masked, Style())
-            (self.env.cwd / json_out).write_text(document, encoding="utf-8")
         if report.error is not None and self.format != "json":
             self.error(report)
         if not self.quiet and self.format != "json":
             for hint in report.hints:
                 self.message(Span(hint))
+
+    def _write_json(self, report: Report) -> None:
+        if self.json_out is None:
+            return
+        path, self.json_out = self.json_out, None
+        try:
+            (self.env.cwd / path).write_text(renderer("json").render(report, Style()), encoding="utf-8")
+        except OSError as error:
+            raise FwctlError(f"cannot write {path}: {error.strerror}") from None
 
     def error(self, report: Report) -> None:
         """The failure of a command for people: what happened, where, and what to type next."""
