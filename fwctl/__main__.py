@@ -14,9 +14,21 @@ def main() -> int:
     if argv == ["--version"] and not os.environ.get("FWCTL_FORMAT"):
         sys.stdout.write(f"fwctl {__version__}\n")
         return 0
+    if argv[:1] == ["__complete"]:
+        return _complete(argv[1:])
     from fwctl.cli.main import run_process
 
     return run_process(argv)
+
+
+def _complete(words: list[str]) -> int:
+    from pathlib import Path
+
+    from fwctl.cli.complete import complete
+
+    for value, text in complete(words, Path.cwd()):
+        sys.stdout.write(f"{value}\t{text}\n" if text else f"{value}\n")
+    return 0
 
 
 if __name__ == "__main__":

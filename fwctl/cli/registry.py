@@ -29,7 +29,10 @@ HELP = "Set-up and help"
 
 GROUPS: dict[str, tuple[str, str]] = {"sim": ("The embedded Fireworks simulator.", HELP)}
 
-COMMANDS: tuple[Entry, ...] = (Entry("version", "version", "Print the version of fwctl.", HELP),)
+COMMANDS: tuple[Entry, ...] = (
+    Entry("completion", "completion", "Print a completion script for bash, zsh or fish.", HELP),
+    Entry("version", "version", "Print the version of fwctl.", HELP),
+)
 
 BY_NAME: dict[str, Entry] = {entry.name: entry for entry in COMMANDS}
 

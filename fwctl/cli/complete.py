@@ -1,0 +1,201 @@
+"""Shell completion: what may follow the words typed so far.
+
+The shell scripts call `fwctl __complete SHELL WORD...`; the last word is the one being typed. Names of
+commands come from the registry and names of deployments from a line scan of the specs, so that no spec
+is parsed and nothing is asked of the platform.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fwctl.cli import registry
+from fwctl.cli.options import AUTH_MODES, COMMON
+
+_KEY = re.compile(r"^(\s+)([a-z0-9][a-z0-9-]*):")
+_LARGEST_BYTES = 2**24
+
+Candidates = list[tuple[str, str]]  # value, explanation
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    name: str
+    flags: tuple[str, ...]
+    help: str
+    switch: bool
+
+
+def complete(words: Sequence[str], folder: Path) -> Candidates:
+    """Candidates for the last word; empty means: let the shell offer file names."""
+    *before, word = words or [""]
+    entry, rest = _command(before)
+    if entry is None:
+        group = before[0] if before and before[0] in registry.GROUPS else ""
+        if word.startswith("-") and not group:
+            return _starting(word, [(flag, option.help) for option in COMMON for flag in option.flags])
+        return _starting(word, _names_in(group))
+    options = [*_common(), *_own(entry)]
+    if rest and rest[-1].startswith("-"):
+        option = next((item for item in options if rest[-1] in item.flags), None)
+        if option is not None and not option.switch:
+            return _starting(word, _values(option.name, entry, rest, folder))
+    if word.startswith("--") and "=" in word:
+        flag, _, start = word.partition("=")
+        option = next((item for item in options if flag in item.flags), None)
+        values = _values(option.name, entry, rest, folder) if option else []
+        return [(f"{flag}={value}", text) for value, text in _starting(start, values)]
+    if word.startswith("-"):
+        return _starting(word, [(flag, item.help) for item in options for flag in item.flags])
+    found: Candidates = []
+    for name in _arguments(entry):
+        found += _starting(word, _values(name, entry, rest, folder))
+    return found
+
+
+def deployment_names(paths: Iterable[Path]) -> list[str]:
+    """Logical names declared in these files and folders, found without parsing them."""
+    names: dict[str, None] = {}
+    for path in paths:
+        files = (
+            sorted(item for ending in ("*.yaml", "*.yml") for item in path.rglob(ending))
+            if path.is_dir()
+            else [path]
+        )
+        for file in files:
+            names.update(dict.fromkeys(_scan(file)))
+    return list(names)
+
+
+def _scan(file: Path) -> Iterable[str]:
+    try:
+        if file.stat().st_size > _LARGEST_BYTES:
+            return
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    inside, indent = False, ""
+    for line in lines:
+        if line and not line[0].isspace() and not line.startswith("#"):
+            inside, indent = line.startswith("deployments:"), ""
+        elif inside and (match := _KEY.match(line)):
+            indent = indent or match[1]
+            if match[1] == indent:
+                yield match[2]
+
+
+def _command(words: Sequence[str]) -> tuple[registry.Entry | None, list[str]]:
+    """The command among the words, with the words after it."""
+    takes_value = {flag for option in COMMON if option.metavar for flag in option.flags}
+    name, skip = "", False
+    for at, word in enumerate(words):
+        if skip or word.startswith("-"):
+            skip = not skip and word in takes_value
+            continue
+        name = f"{name} {word}".strip()
+        if name in registry.BY_NAME:
+            return registry.BY_NAME[name], list(words[at + 1 :])
+        if name not in registry.GROUPS:
+            break
+    return None, []
+
+
+def _names_in(group: str) -> Candidates:
+    if group:
+        return [(name, entry.summary) for name, entry in registry.members(group).items()]
+    return [(name, summary) for name, (summary, _) in registry.top_level().items()]
+
+
+def _starting(word: str, candidates: Iterable[tuple[str, str]]) -> Candidates:
+    return [item for item in candidates if item[0].startswith(word)]
+
+
+def _common() -> list[_Option]:
+    return [_Option(item.name, item.flags, item.help, item.metavar is None) for item in COMMON]
+
+
+def _parameters(entry: registry.Entry) -> Mapping[str, Any]:
+    from fwctl.cli.build import load
+
+    return inspect.signature(load(entry).function, eval_str=True).parameters
+
+
+def _own(entry: registry.Entry) -> list[_Option]:
+    found = []
+    for name, parameter in _parameters(entry).items():
+        for info in getattr(parameter.annotation, "__metadata__", ()):
+            flags = (info.default, *(info.param_decls or ())) if hasattr(info, "is_flag") else ()
+            flags = tuple(flag for flag in flags if isinstance(flag, str) and flag.startswith("-"))
+            if flags:
+                switch = getattr(parameter.annotation, "__origin__", None) is bool
+                found.append(_Option(name, flags, info.help or "", switch))
+    return found
+
+
+def _arguments(entry: registry.Entry) -> list[str]:
+    options = {item.name for item in _own(entry)}
+    return [name for name in _parameters(entry) if name not in options and name != "call"]
+
+
+def _values(name: str, entry: registry.Entry, rest: Sequence[str], folder: Path) -> Candidates:
+    if name == "format":
+        from fwctl.cli.build import load
+
+        return _plain(load(entry).formats)
+    if name in _NAMES:
+        paths = [folder / word for word in rest if (folder / word).exists()] or [folder / "configs"]
+        return _plain(deployment_names(paths))
+    provider = _VALUES.get(name)
+    return _plain(provider()) if provider else []
+
+
+def _plain(values: Iterable[str]) -> Candidates:
+    return [(value, "") for value in values]
+
+
+def _accelerators() -> Iterable[str]:
+    from fwctl.catalog.enums import ACCELERATORS
+
+    return ACCELERATORS
+
+
+def _precisions() -> Iterable[str]:
+    from fwctl.catalog.enums import PRECISIONS
+
+    return PRECISIONS
+
+
+def _fields() -> Iterable[str]:
+    from fwctl.catalog.fields import FIELDS
+
+    return (f"deployments.*.{row.path}" for row in FIELDS)
+
+
+# Options and arguments that take logical names of deployments.
+_NAMES = frozenset(
+    (
+        "names",
+        "target",
+        "exclude",
+        "adopt",
+        "allow_delete",
+        "allow_traffic_loss",
+        "allow_scale_down",
+        "rollback",
+    )
+)
+_VALUES: dict[str, Callable[[], Iterable[str]]] = {
+    "auth": lambda: AUTH_MODES,
+    "firectl": lambda: ("sim",),
+    "shell": lambda: ("bash", "zsh", "fish"),
+    "accelerator": _accelerators,
+    "precision": _precisions,
+    "field": _fields,
+    "engine": lambda: ("fireworks", "vllm", "sglang", "ideal"),
+    "verify": lambda: ("request",),
+}
