@@ -69,7 +69,7 @@ class Change:
     a replacement is ("delete", "create") or ("create", "delete"). commands: the exact firectl calls,
     secrets masked. steps: the same calls as values, in order, for apply. live: what the plan saw on the
     platform, so that apply can tell whether it moved. next_id: in a blue-green replacement the ID of
-    the new deployment. after: names whose changes come first. wanted: the resolved values (full names,
+    the new deployment. after: names whose changes come first. desired: the resolved values (full names,
     the shape as the version that runs) that the deployment must show afterwards.
     """
 
@@ -86,7 +86,8 @@ class Change:
     live: LiveDeployment | None = None
     next_id: str | None = None
     after: tuple[str, ...] = ()
-    wanted: Mapping[str, Any] = field(default_factory=dict)
+    desired: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def address(self) -> str:
