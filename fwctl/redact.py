@@ -18,6 +18,7 @@ _PATTERNS = (
     re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
 )
 _SHORTEST_SECRET = 4  # masking shorter values would blank ordinary words
+_LONG_SECRET = 8  # from here on an occurrence is no coincidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,10 @@ class Redactor:
     def register(self, *values: str | None) -> None:
         """Mask these values from now on; empty and very short ones are ignored."""
         self._secrets.update(v for v in values if v and len(v) >= _SHORTEST_SECRET)
+
+    def holds(self, text: str) -> bool:
+        """True when a registered secret of 8 characters or more occurs in the text."""
+        return any(len(secret) >= _LONG_SECRET and secret in text for secret in tuple(self._secrets))
 
     def mask(self, text: str) -> str:
         for secret in sorted(self._secrets, key=len, reverse=True):

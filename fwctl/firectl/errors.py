@@ -176,7 +176,7 @@ UNKNOWN = Rule(
     codes=("internal", "unknown", "cancelled", "dataloss"),
 )
 DECISIVE = frozenset({"unauthenticated", "alreadyexists", "notfound"})
-RULE_OF_TIMEOUT = next(rule for rule in RULES if rule.error_class is ErrorClass.TIMEOUT)
+TIMEOUT_STEPS = next(rule.next_steps for rule in RULES if rule.error_class is ErrorClass.TIMEOUT)
 
 _FAILED = re.compile(
     r"^(?:\d{4}/\d\d/\d\d \d\d:\d\d:\d\d )?(?:Error: )?Failed to execute: ?(?P<text>.*)$", re.MULTILINE
