@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS starts (
   time TEXT NOT NULL, deployment_id TEXT NOT NULL, model TEXT NOT NULL, shape TEXT NOT NULL,
   accelerator TEXT NOT NULL, region TEXT NOT NULL, ready_s REAL NOT NULL, answered_s REAL);
 CREATE TABLE IF NOT EXISTS applies (
-  time TEXT NOT NULL, account TEXT NOT NULL, stack TEXT NOT NULL, digest TEXT NOT NULL,
+  time TEXT NOT NULL, account TEXT NOT NULL, stack TEXT NOT NULL,
   exit_code INTEGER NOT NULL, done INTEGER NOT NULL, failed INTEGER NOT NULL, seconds REAL NOT NULL);
 """
 
@@ -45,7 +45,6 @@ class AppliedRun:
     time: datetime
     account: str
     stack: str
-    digest: str
     exit_code: int
     done: int
     failed: int
@@ -93,7 +92,7 @@ class History:
 
     def record_apply(self, run: AppliedRun) -> None:
         self._insert(
-            "INSERT INTO applies VALUES (?,?,?,?,?,?,?,?)",
+            "INSERT INTO applies VALUES (?,?,?,?,?,?,?)",
             (run.time.isoformat(), *(getattr(run, name) for name in AppliedRun.__slots__[1:])),
         )
 
@@ -109,7 +108,7 @@ class History:
     def applies(self, limit: int = 20) -> list[AppliedRun]:
         """The last runs, newest first."""
         rows = self._select(
-            "SELECT time, account, stack, digest, exit_code, done, failed, seconds FROM applies"
+            "SELECT time, account, stack, exit_code, done, failed, seconds FROM applies"
             " ORDER BY time DESC LIMIT ?",
             (limit,),
         )
@@ -118,7 +117,7 @@ class History:
 
 def _applied(row: tuple[object, ...]) -> AppliedRun | None:
     """A row that holds what this version wrote, None otherwise."""
-    time, account, stack, digest, exit_code, done, failed, seconds = row
+    time, account, stack, exit_code, done, failed, seconds = row
     try:
         at = datetime.fromisoformat(str(time))
     except ValueError:
@@ -131,7 +130,6 @@ def _applied(row: tuple[object, ...]) -> AppliedRun | None:
         at,
         str(account),
         str(stack),
-        str(digest),
         int(str(exit_code)),
         int(str(done)),
         int(str(failed)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +24,14 @@ MOST_LINES = 20_000
 
 
 class Journal:
-    """Appends to one file. A disk that refuses is reported once by `problem` and then left alone."""
+    """Appends to one file, from any thread. A disk that refuses is told by `problem` and left alone."""
 
     def __init__(self, folder: Path, clock: Clock, redactor: Redactor) -> None:
         self._clock = clock
         self._redactor = redactor
         self._file: BinaryIO | None = None
         self._sequence = 0
+        self._lock = threading.Lock()
         self.problem: str | None = None
         self.path: Path | None = None
         try:
@@ -50,21 +52,24 @@ class Journal:
 
     def write(self, kind: str, **facts: Any) -> None:
         """One record on disk before this returns; every text in it is masked."""
-        if self._file is None:
-            return
         record = {"kind": kind, "time": self._clock.now().isoformat(), **facts}
         line = self._redactor.mask(json.dumps(record, sort_keys=True, default=str)) + "\n"
-        try:
-            self._file.write(line.encode())
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            self._give_up(error)
+        with self._lock:
+            if self._file is None:
+                return
+            try:
+                self._file.write(line.encode())
+                os.fsync(self._file.fileno())
+            except OSError as error:
+                self._give_up(error)
 
     def intent(self, **facts: Any) -> int:
         """Says what is about to be done; the number goes into the matching `outcome`."""
-        self._sequence += 1
-        self.write("intent", seq=self._sequence, **facts)
-        return self._sequence
+        with self._lock:
+            self._sequence += 1
+            number = self._sequence
+        self.write("intent", seq=number, **facts)
+        return number
 
     def outcome(self, seq: int, **facts: Any) -> None:
         self.write("outcome", seq=seq, **facts)

@@ -1,0 +1,201 @@
+"""What apply does for one deployment, action by action, except replacing it under another ID."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from fwctl.applying import writes
+from fwctl.applying.compare import moved, reads_back
+from fwctl.applying.effects import ActionFailedError, Ended, Look, Procedure
+from fwctl.applying.model import Outcome, Verify
+from fwctl.applying.problems import stale
+from fwctl.applying.settle import settle, until_gone
+from fwctl.applying.verify import answered
+from fwctl.applying.work import (
+    ADDONS,
+    CREATE,
+    DELETE,
+    LOAD,
+    ROUTERS,
+    SCALE,
+    TAG_SET,
+    TAG_UNSET,
+    UNDELETE,
+    UNLOAD,
+    UPDATE,
+    Work,
+)
+from fwctl.live.identity import LEAVING
+from fwctl.live.marker import split_description
+from fwctl.live.model import LiveDeployment, LiveState, Marker
+from fwctl.live.normalise import all_tags
+from fwctl.planning.model import Step
+
+# Only the marker moves: nothing restarts, so there is nothing to wait for.
+MARKING = frozenset({"mark", "adopt"})
+LATER = (*ADDONS, *ROUTERS)  # calls that need a ready deployment
+
+
+def change(work: Work) -> Procedure[Ended]:
+    """Everything but a deletion: re-read what exists, write, wait, load addons, ask for an answer."""
+    planned = work.change.live
+    if planned is not None and work.change.actions != ("wait",) and not _creates_only(work):
+        note = yield from _recheck(work, planned)
+        if note:
+            return Ended(note=note)
+    notes: list[str] = []
+    for step in work.change.steps:
+        if step.verb not in LATER:
+            notes += [(yield from perform(work, step))]
+    ended = yield from finish(work, work.change.deployment_id)
+    return replace(ended, note="; ".join(dict.fromkeys(n for n in (*notes, ended.note) if n)))
+
+
+def _creates_only(work: Work) -> bool:
+    return work.change.actions == ("create",)
+
+
+def finish(work: Work, deployment_id: str) -> Procedure[Ended]:
+    """From the written deployment to the serving one."""
+    if MARKING.issuperset(work.change.actions):
+        return Ended()
+    ended = yield from settle(work, deployment_id)
+    if ended.outcome is Outcome.DONE:
+        for step in work.steps(*ADDONS):
+            yield from perform(work, step)
+        if work.options.verify is Verify.REQUEST and not _parked(work):
+            ended = yield from answered(work, deployment_id)
+    return ended
+
+
+def _parked(work: Work) -> bool:
+    return work.entry is None or work.entry.fields.get("replicas.max") == 0
+
+
+def _recheck(work: Work, planned: LiveDeployment) -> Procedure[str]:
+    """Reads the deployment right before it is changed. Answers with a note when nothing is left to do;
+    raises when someone else changed it since the plan."""
+    state: LiveState = yield Look()
+    now = state.deployments.get(work.change.deployment_id)
+    different = moved(planned, now, work.managed)
+    if different and _already_done(work, now):
+        return writes.OTHER_RUN
+    if different:
+        raise ActionFailedError(
+            stale(f"{work.change.deployment_id} moved since the plan: {'; '.join(different)}")
+        )
+    return ""
+
+
+def _already_done(work: Work, now: LiveDeployment | None) -> bool:
+    """Another run has made exactly this change, marker included."""
+    marker = _marker_to_write(work)
+    if now is None or marker is None or now.marker is None:
+        return False
+    bare = replace(now.marker, field_digests={})
+    return bare == replace(marker, field_digests={}) and reads_back(work.wanted, now)
+
+
+def _marker_to_write(work: Work) -> Marker | None:
+    for step in work.steps(CREATE, UPDATE):
+        if "description" in step.fields:
+            return split_description(str(step.fields["description"]))[1]
+    return None
+
+
+def perform(work: Work, step: Step) -> Procedure[str]:
+    """One call of the change, settled whatever its answer is. Answers with a note, usually empty."""
+    return (yield from _BY_VERB[step.verb](work, step))
+
+
+def _create(work: Work, step: Step) -> Procedure[str]:
+    return (yield from writes.create(work, step, work.change.deployment_id))
+
+
+def _purge(work: Work, step: Step) -> Procedure[str]:
+    """A deletion inside a change frees the ID for the create that follows."""
+    note = yield from writes.delete(step)
+    ended = yield from until_gone(work, step.target, purged=True)
+    if ended.problem is not None:
+        raise ActionFailedError(ended.problem)
+    return note
+
+
+def _undelete(work: Work, step: Step) -> Procedure[str]:
+    del work
+
+    def back(state: LiveState) -> bool:
+        live = state.deployments.get(step.target)
+        return live is not None and live.state not in LEAVING
+
+    return (yield from writes.repeatable(step, back))
+
+
+def _tags_set(work: Work, step: Step) -> Procedure[str]:
+    del work
+    tags = dict(step.fields.get("tags", {}))
+    return (yield from writes.repeatable(step, lambda state: _has_tags(state, step.target, tags)))
+
+
+def _has_tags(state: LiveState, deployment_id: str, tags: Mapping[str, str]) -> bool:
+    live = state.deployments.get(deployment_id)
+    have = all_tags(live) if live is not None else {}
+    return all(have.get(key) == value for key, value in tags.items())
+
+
+def _tags_unset(work: Work, step: Step) -> Procedure[str]:
+    del work
+    return (yield from writes.repeatable(step, lambda _: False, settled_by=("not_found",)))
+
+
+def _load(work: Work, step: Step) -> Procedure[str]:
+    del work
+    return (
+        yield from writes.repeatable(step, lambda state: _loaded(state, step), settled_by=("already_exists",))
+    )
+
+
+def _unload(work: Work, step: Step) -> Procedure[str]:
+    del work
+
+    def off(state: LiveState) -> bool:
+        return not _loaded(state, step)
+
+    return (yield from writes.repeatable(step, off, settled_by=("not_found",)))
+
+
+def _loaded(state: LiveState, step: Step) -> bool:
+    return set(step.fields["addons.load"]).issubset(state.loaded_addons.get(step.target, ()))
+
+
+_BY_VERB: Mapping[str, Callable[[Work, Step], Procedure[str]]] = {
+    CREATE: _create,
+    UPDATE: writes.update,
+    SCALE: writes.update,
+    DELETE: _purge,
+    UNDELETE: _undelete,
+    TAG_SET: _tags_set,
+    TAG_UNSET: _tags_unset,
+    LOAD: _load,
+    UNLOAD: _unload,
+}
+
+
+def destroy(work: Work) -> Procedure[Ended]:
+    """A deletion: re-read, delete, follow it until the deployment no longer serves."""
+    planned = work.change.live
+    state: LiveState = yield Look()
+    now = state.deployments.get(work.change.deployment_id)
+    if now is None or now.state in LEAVING:
+        return Ended(note=writes.OTHER_RUN)
+    different = moved(planned, now, work.managed) if planned is not None else ()
+    if different:
+        raise ActionFailedError(
+            stale(f"{work.change.deployment_id} moved since the plan: {'; '.join(different)}")
+        )
+    notes: list[str] = []
+    for step in work.steps(DELETE):
+        notes += [(yield from writes.delete(step))]
+    ended = yield from until_gone(work, work.change.deployment_id, purged=False)
+    return replace(ended, note="; ".join(note for note in (*notes, ended.note) if note))

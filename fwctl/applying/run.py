@@ -1,0 +1,209 @@
+"""One apply from plan to report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from fwctl.applying import deployments
+from fwctl.applying.calls import Caller
+from fwctl.applying.effects import Ended, Procedure
+from fwctl.applying.engine import Engine, Item
+from fwctl.applying.events import Events
+from fwctl.applying.model import ApplyOptions, ApplyResult, OnEvent, Outcome, Platform, Problem, Result
+from fwctl.applying.outcome import exit_code, model_strings, next_steps
+from fwctl.applying.work import ADDONS, ROUTERS, Work
+from fwctl.catalog.fields import Effect
+from fwctl.env import Env
+from fwctl.exitcodes import Exit
+from fwctl.live.model import LiveDeployment
+from fwctl.planning.model import Change, Plan
+from fwctl.records.applylock import apply_lock
+from fwctl.records.history import AppliedRun, History, Start
+from fwctl.records.journal import Journal, unfinished
+from fwctl.spec.model import Spec
+
+if TYPE_CHECKING:
+    from fwctl.firectl.client import Firectl
+
+SLOW = frozenset({Effect.ROLLING_RESTART, Effect.REPLACE})
+STARTS = frozenset({"create", "unpark", "undelete"})
+
+
+def apply(
+    plan: Plan, *, spec: Spec, firectl: Firectl, env: Env, options: ApplyOptions, on_event: OnEvent
+) -> ApplyResult:
+    """Carries out a plan through firectl, under the folder's apply lock.
+
+    Raises RefusedError when another apply holds the lock; everything that goes wrong with a deployment
+    is in the result instead.
+    """
+    from fwctl.applying.platform import FirectlPlatform
+
+    verbs = {step.verb for change in plan.changes for step in change.steps}
+    platform = FirectlPlatform(
+        firectl, env, addons=not verbs.isdisjoint(ADDONS), routers=not verbs.isdisjoint(ROUTERS)
+    )
+    with apply_lock(options.folder / "apply.lock", env.clock, "fwctl apply") as note:
+        return Run(plan, spec, platform, env, options, on_event).carry_out((note,) if note else ())
+
+
+def wait(
+    names: Mapping[str, str],
+    *,
+    spec: Spec,
+    firectl: Firectl,
+    env: Env,
+    options: ApplyOptions,
+    on_event: OnEvent,
+) -> ApplyResult:
+    """Follows deployments (logical name -> deployment ID) until they are ready; changes nothing."""
+    from fwctl.applying.platform import FirectlPlatform
+
+    changes = tuple(Change(name, key, ("wait",)) for name, key in sorted(names.items()))
+    plan = Plan(spec.account, spec.stack, changes, "")
+    platform = FirectlPlatform(firectl, env, addons=False, routers=False)
+    return Run(plan, spec, platform, env, options, on_event, "wait").carry_out()
+
+
+@dataclass(slots=True)
+class Run:
+    """An apply on any platform, without the lock."""
+
+    plan: Plan
+    spec: Spec
+    platform: Platform
+    env: Env
+    options: ApplyOptions
+    on_event: OnEvent
+    command: str = "apply"
+
+    def carry_out(self, notes: tuple[str, ...] = ()) -> ApplyResult:
+        """Does what the plan says and reports; the order of the report is the plan's."""
+        clock, folder = self.env.clock, self.options.folder
+        events = Events(self.on_event, clock, heartbeat_s=self.options.heartbeat_s)
+        events.begin(self.command, account=self.plan.account, stack=self.plan.stack)
+        earlier = tuple(
+            f"an earlier apply ended during `{call.call}`; what the platform shows decides, not the journal"
+            for call in unfinished(folder / "journal")
+        )
+        journal = Journal(folder / "journal", clock, self.env.redactor)
+        notes = (*notes, *earlier, *((journal.problem,) if journal.problem else ()))
+        for text in notes:
+            events.note(text)
+        caller = Caller(self.platform, journal, self.options.crash)
+        began_s = clock.monotonic()
+        try:
+            results = self._results(caller, events)
+        finally:
+            journal.close()
+        stopped = self.options.interrupt.exit_code if self.options.interrupt.stop.is_set() else None
+        code = exit_code(results, changed=caller.changed, interrupted=stopped)
+        events.end(int(code))
+        self._remember(results, code, clock.monotonic() - began_s)
+        return ApplyResult(
+            results=tuple(results),
+            model_strings=model_strings(self.spec, results),
+            exit_code=code,
+            changed=caller.changed,
+            notes=notes,
+            next_steps=next_steps(results),
+        )
+
+    def _results(self, caller: Caller, events: Events) -> list[Result]:
+        """One result for each change that is not a no-op, in plan order."""
+        changes = [change for change in self.plan.changes if change.actions != ("no-op",)]
+        blocked = {change.address: _blocked(change) for change in changes if "blocked" in change.actions}
+        open_changes = [change for change in changes if change.address not in blocked]
+        names = frozenset(change.name for change in open_changes)
+        items = [_item(change, names, self._work(change, events)) for change in open_changes]
+        engine = Engine(
+            items,
+            platform=self.platform,
+            clock=self.env.clock,
+            options=self.options,
+            caller=caller,
+            events=events,
+        )
+        done = {result.address: result for result in engine.run()}
+        return [blocked.get(change.address) or done[change.address] for change in changes]
+
+    def _work(self, change: Change, events: Events) -> Work:
+        history = History(self.options.folder / "history.db")
+
+        def progress(live: LiveDeployment, stage: str) -> None:
+            counts = {name: getattr(live.replicas, name) for name in live.replicas.__slots__}
+            events.emit("progress", change, stage=stage, state=live.state, replicas=counts)
+
+        def ready(live: LiveDeployment, seconds: float) -> None:
+            if STARTS.intersection(change.actions):
+                history.record_start(self._start(live, seconds))
+
+        return Work(
+            change=change,
+            entry=self.spec.deployments.get(change.name),
+            account=self.plan.account,
+            stack=self.plan.stack,
+            options=self.options,
+            clock=self.env.clock,
+            progress=progress,
+            ready=ready,
+        )
+
+    def _start(self, live: LiveDeployment, seconds: float) -> Start:
+        model, shape, accelerator = (
+            str(live.fields.get(path, "")) for path in ("model", "shape", "accelerator.type")
+        )
+        return Start(
+            time=self.env.clock.now(),
+            deployment_id=live.deployment_id,
+            model=model,
+            shape=shape,
+            accelerator=accelerator,
+            region=live.running_region or "",
+            ready_s=float(seconds),
+        )
+
+    def _remember(self, results: list[Result], code: Exit, seconds: float) -> None:
+        if not results or self.command != "apply":
+            return
+        outcomes = [result.outcome for result in results]
+        run = AppliedRun(
+            time=self.env.clock.now(),
+            account=self.plan.account,
+            stack=self.plan.stack,
+            exit_code=int(code),
+            done=outcomes.count(Outcome.DONE),
+            failed=outcomes.count(Outcome.FAILED),
+            seconds=float(seconds),
+        )
+        History(self.options.folder / "history.db").record_apply(run)
+
+
+def _blocked(change: Change) -> Result:
+    why = "; ".join(item.message for item in change.blocked_by) or "the plan blocks it"
+    steps = tuple(item.suggestion for item in change.blocked_by if item.suggestion)
+    problem = Problem("refused", why, steps, Exit.REFUSED, "refused")
+    outcome = Outcome.SKIPPED
+    return Result(change.name, change.address, change.deployment_id, change.actions, outcome, problem=problem)
+
+
+def _item(change: Change, names: frozenset[str], work: Work) -> Item:
+    return Item(
+        name=change.name,
+        address=change.address,
+        deployment_id=change.deployment_id,
+        actions=change.actions,
+        procedure=partial(_procedure(change), work),
+        after=frozenset(change.after) & names,
+        last=change.actions == ("delete",),
+        exclusive=work.options.wait and any(field.effect in SLOW for field in change.fields),
+    )
+
+
+def _procedure(change: Change) -> Callable[[Work], Procedure[Ended]]:
+    if change.actions == ("delete",):
+        return deployments.destroy
+    return deployments.change

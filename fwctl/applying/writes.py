@@ -1,0 +1,110 @@
+"""Mutating calls whose answer may be missing: create, update and delete, each settled by reading first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fwctl.applying.compare import differences, reads_back
+from fwctl.applying.effects import ActionFailedError, Call, Look, Procedure
+from fwctl.applying.model import CallResult, Problem
+from fwctl.applying.problems import DEFINITE_CLASSES, failed, of_call, refused
+from fwctl.applying.work import Work
+from fwctl.live.identity import LEAVING
+from fwctl.live.model import LiveDeployment, LiveState
+from fwctl.planning.model import Step
+
+OTHER_RUN = "done by another run"
+UNANSWERED = "the call gave no clear answer, but the platform shows the result"
+
+
+def create(work: Work, step: Step, deployment_id: str) -> Procedure[str]:
+    """Makes a deployment exist once. Answers with a note, empty when the call simply succeeded.
+
+    Never retried blindly: whatever is not a clear refusal is settled by reading live state, and only
+    an absent deployment is tried a second time.
+    """
+    for attempt in (1, 2):
+        result: CallResult = yield Call(step)
+        if result.ok:
+            return ""
+        if result.error_class in DEFINITE_CLASSES:
+            raise ActionFailedError(of_call(result))
+        state: LiveState = yield Look()
+        live = state.deployments.get(deployment_id)
+        if live is not None:
+            return _existing(work, live, result)
+        if attempt == 2:
+            break
+    raise ActionFailedError(of_call(result))
+
+
+def _existing(work: Work, live: LiveDeployment, result: CallResult) -> str:
+    """The ID is taken: by ourselves a moment ago, by another run, or by something else."""
+    if live.state in LEAVING:
+        raise ActionFailedError(held(live, work))
+    marker = live.marker
+    if marker is not None and (marker.stack, marker.name) != (work.stack, work.change.name):
+        raise ActionFailedError(
+            refused(
+                f"{live.deployment_id} exists and belongs to {marker.stack}/{marker.name}",
+                ("give this deployment another `id:`",),
+            )
+        )
+    unlike = differences(work.wanted, live)
+    if unlike:
+        raise ActionFailedError(
+            failed(
+                f"{live.deployment_id} exists already and is different: {'; '.join(unlike)}",
+                ("fwctl plan",),
+                "already_exists",
+            )
+        )
+    return OTHER_RUN if result.error_class == "already_exists" else UNANSWERED
+
+
+def held(live: LiveDeployment, work: Work) -> Problem:
+    """A deleted deployment still owns the ID."""
+    until = f" until {live.purge:%Y-%m-%d %H:%M} UTC" if live.purge else " for up to 7 days"
+    return failed(
+        f"the ID {live.deployment_id} is held by a deleted deployment{until}",
+        (
+            f"fwctl undo {work.change.name}  # bring the deleted one back, then apply",
+            "give this deployment another `id:`",
+            "set `lifecycle.reuse_deleted_id: hard_delete` to purge the deleted one and free its ID",
+        ),
+        "already_exists",
+    )
+
+
+def update(work: Work, step: Step) -> Procedure[str]:
+    """Changes a deployment in place; safe to repeat, but still read first when the answer is missing."""
+    wanted = {path: value for path, value in work.wanted.items() if path in step.fields}
+    return (yield from repeatable(step, lambda state: reads_back(wanted, state.deployments.get(step.target))))
+
+
+def delete(step: Step) -> Procedure[str]:
+    """Deletes a deployment; one that is gone already counts as deleted."""
+
+    def gone(state: LiveState) -> bool:
+        live = state.deployments.get(step.target)
+        return live is None or live.state in LEAVING
+
+    return (yield from repeatable(step, gone, settled_by=("not_found",)))
+
+
+def repeatable(
+    step: Step, happened: Callable[[LiveState], bool], *, settled_by: tuple[str, ...] = ()
+) -> Procedure[str]:
+    """A call that may be made twice. settled_by: refusals that may mean it was done before."""
+    for attempt in (1, 2):
+        result: CallResult = yield Call(step)
+        if result.ok:
+            return ""
+        if result.error_class in DEFINITE_CLASSES and result.error_class not in settled_by:
+            raise ActionFailedError(of_call(result))
+        state: LiveState = yield Look()
+        if happened(state):
+            return UNANSWERED if result.error_class not in settled_by else OTHER_RUN
+        if attempt == 2 or result.error_class in settled_by:
+            break
+    raise ActionFailedError(of_call(result))
