@@ -24,6 +24,7 @@ class Marker:
     expires: datetime | None = None
     step: str | None = None
     attempt: int = 0
+    tagged: bool = False  # the tags were to be written too
     digest: str | None = None
     field_digests: Mapping[str, str] = field(default_factory=dict)
 

@@ -70,7 +70,8 @@ class Change:
     secrets masked. steps: the same calls as values, in order, for apply. live: what the plan saw on the
     platform, so that apply can tell whether it moved. next_id: in a blue-green replacement the ID of
     the new deployment. after: names whose changes come first. desired: the resolved values (full names,
-    the shape as the version that runs) that the deployment must show afterwards.
+    the shape as the version that runs) that the deployment must show afterwards. notes: what else a
+    reader should know about it.
     """
 
     name: str
@@ -88,6 +89,15 @@ class Change:
     after: tuple[str, ...] = ()
     desired: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    @property
+    def primary(self) -> str:
+        """The word that counts in the summary: a replacement is `replace`, else the first action."""
+        return "replace" if set(self.actions) == {"delete", "create"} else self.actions[0]
+
+    @property
+    def blocked(self) -> bool:
+        return "blocked" in self.actions
 
     @property
     def address(self) -> str:
