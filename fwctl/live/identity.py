@@ -1,0 +1,80 @@
+"""Which live deployment a spec entry means, and which live deployments are this stack's own.
+
+The marker decides first, the deployment ID second, so that a deployment replaced under another ID is
+still found, and a deployment made by hand is found but not taken for one's own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fwctl.live.model import LiveDeployment
+from fwctl.spec.model import Deployment
+
+GONE = ("DELETED",)
+LEAVING = ("DELETED", "DELETING")
+IN_FLIGHT = ("CREATING", "UPDATING", "DELETING")
+NEXT = "next"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What one spec entry stands for.
+
+    current: the deployment that serves the logical name (None: to be created). next: the new one of a
+    replacement in progress. holder: a deleted deployment that still holds the ID. rivals: two or more
+    candidates for one role, which nobody but a person can decide between.
+    """
+
+    current: LiveDeployment | None = None
+    next: LiveDeployment | None = None
+    holder: LiveDeployment | None = None
+    rivals: tuple[LiveDeployment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """by_name: one match for each spec entry. orphans: this stack's marked deployments that no entry
+    means, by logical name. managed: every live deployment marked for this stack."""
+
+    by_name: Mapping[str, Match]
+    orphans: Mapping[str, tuple[LiveDeployment, ...]]
+    managed: tuple[LiveDeployment, ...]
+
+
+def match(deployments: Iterable[Deployment], live: Mapping[str, LiveDeployment], stack: str) -> Matches:
+    """Pairs spec entries with live deployments; linear in both, independent of their order."""
+    present = [live[key] for key in sorted(live)]
+    marked: dict[str, list[LiveDeployment]] = defaultdict(list)
+    for item in present:
+        if item.marker is not None and item.marker.stack == stack and item.state not in LEAVING:
+            marked[item.marker.name].append(item)
+    by_name = {
+        entry.name: _match(marked.get(entry.name, []), live.get(entry.deployment_id)) for entry in deployments
+    }
+    meant = {item.deployment_id for found in by_name.values() for item in (found.current,) if item}
+    orphans = {
+        name: left
+        for name, items in sorted(marked.items())
+        if name not in by_name and (left := tuple(i for i in items if i.deployment_id not in meant))
+    }
+    return Matches(by_name, orphans, tuple(item for items in marked.values() for item in items))
+
+
+def _match(marked: list[LiveDeployment], by_id: LiveDeployment | None) -> Match:
+    roles = {NEXT: [], None: []}  # type: dict[str | None, list[LiveDeployment]]
+    for item in marked:
+        roles[NEXT if item.marker and item.marker.role == NEXT else None].append(item)
+    holder = by_id if by_id is not None and by_id.state in LEAVING else None
+    for candidates in (roles[None], roles[NEXT]):
+        if len(candidates) > 1:
+            return Match(holder=holder, rivals=tuple(candidates))
+    current = next(iter(roles[None]), None)
+    following = next(iter(roles[NEXT]), None)
+    if current is None and by_id is not None and by_id.state not in GONE and by_id is not following:
+        current = by_id
+    if current is None and following is not None:
+        current, following = following, None  # the old one is gone: the new one serves
+    return Match(current, following, holder)

@@ -1,0 +1,79 @@
+"""Everything one plan is computed from, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from fwctl.catalog.prices import PriceList
+from fwctl.errors import Diagnostic, Severity
+from fwctl.firectl.capabilities import Capabilities
+from fwctl.live.identity import Matches
+from fwctl.live.identity import match as match_deployments
+from fwctl.live.model import LiveDeployment, LiveState, ShapeVersion
+from fwctl.planning.options import PlanOptions
+from fwctl.records.lockfile import LockFile
+from fwctl.spec.model import Deployment, Spec
+
+
+@dataclass(frozen=True)
+class Context:
+    """traffic: requests in the last hour by deployment ID, None or absent where nobody could read it."""
+
+    spec: Spec
+    live: LiveState
+    caps: Capabilities
+    options: PlanOptions
+    prices: PriceList
+    now: datetime
+    fit: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    evidence: Any = None
+    lock: LockFile | None = None
+    traffic: Mapping[str, float | None] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def matches(self) -> Matches:
+        return match_deployments(self.spec.deployments.values(), self.live.deployments, self.spec.stack)
+
+    @cached_property
+    def versions_by_name(self) -> Mapping[str, ShapeVersion]:
+        """Every shape version that was read, by its full name."""
+        groups = [*(v for v in self.live.shapes.values() if v), *self.live.matches.values()]
+        return {version.name: version for group in groups for version in group}
+
+    def running_version(self, live: LiveDeployment) -> ShapeVersion | None:
+        """The shape version that a live deployment runs, None without a shape or when it was not read."""
+        return self.versions_by_name.get(str(live.fields.get("shape", "")))
+
+    def salt(self, name: str) -> str:
+        """Owner that secret digests are keyed with."""
+        return f"{self.spec.account}/{self.spec.stack}/{name}"
+
+
+def problem(
+    code: str,
+    message: str,
+    entry: Deployment | None = None,
+    path: str = "",
+    *,
+    suggestion: str | None = None,
+    severity: Severity = Severity.ERROR,
+    deployment: str | None = None,
+) -> Diagnostic:
+    """A diagnostic about a spec entry, placed at one of its fields."""
+    name = entry.name if entry else deployment
+    pointer = f"/deployments/{name}" + ("/" + path.replace(".", "/") if path else "") if entry else None
+    return Diagnostic(
+        severity=severity,
+        code=code,
+        message=message,
+        deployment=name,
+        path=pointer,
+        position=entry.position_of(path) if entry else None,
+        suggestion=suggestion,
+        docs=f"docs/rules/{code}.md" if code.startswith("FW") else None,
+    )

@@ -1,0 +1,299 @@
+"""From a spec entry and what it matches to one change: the decision table of a plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from fwctl.catalog.fields import BY_PATH, Effect
+from fwctl.errors import Diagnostic
+from fwctl.live.identity import IN_FLIGHT, Match
+from fwctl.live.model import LiveDeployment
+from fwctl.planning.blocking import blocked
+from fwctl.planning.context import Context, problem
+from fwctl.planning.desired import Desired, resolve
+from fwctl.planning.diff import Diff, compare
+from fwctl.planning.marking import hold_end, marker_changes, next_marker, owner_text, unfinished
+from fwctl.planning.model import Change, FieldChange
+from fwctl.planning.replacement import leftover, replacement
+from fwctl.planning.steps import (
+    commands,
+    create_steps,
+    delete_step,
+    mark_steps,
+    unsupported,
+    update_steps,
+)
+from fwctl.planning.values import masked
+from fwctl.spec.model import Deployment
+
+NOTHING = ("no-op",)
+
+
+def decide(context: Context, entry: Deployment) -> tuple[Change, Diff]:
+    """The change for one entry before the guards look at it, and the difference it comes from."""
+    found = context.matches.by_name[entry.name]
+    if found.rivals:
+        return _rivals(entry, found.rivals), Diff()
+    if found.current is None:
+        return _create(context, entry, found), Diff()
+    return _existing(context, entry, found, found.current)
+
+
+def _rivals(entry: Deployment, rivals: tuple[LiveDeployment, ...]) -> Change:
+    names = " and ".join(item.deployment_id for item in rivals)
+    owner = owner_text(rivals[0].marker)
+    cause = problem(
+        "two_candidates",
+        f"{names} both carry the marker {owner}",
+        entry,
+        suggestion=f"keep one: `fwctl destroy` the other, or `fwctl forget {entry.name}` and adopt one again",
+    )
+    return blocked(Change(entry.name, entry.deployment_id, NOTHING, live=rivals[0]), [cause])
+
+
+def _create(context: Context, entry: Deployment, found: Match) -> Change:
+    desired = resolve(context, entry, None)
+    marker = next_marker(context, desired, None)
+    steps = create_steps(context, desired, entry.deployment_id, marker)
+    change = Change(
+        entry.name,
+        entry.deployment_id,
+        ("create",),
+        reason="not on the platform yet",
+        fields=_all_fields(desired),
+        desired=desired.values,
+    )
+    causes = [*desired.problems, *unsupported(context, entry, steps), *_renamed(context, entry, desired)]
+    if found.holder is not None:
+        if found.holder.state == "DELETING":
+            waiting = f"{entry.deployment_id} is being deleted and holds its ID"
+            return replace(change, actions=("wait",), reason=waiting, fields=(), live=found.holder)
+        if entry.own.get("lifecycle.reuse_deleted_id") == "hard_delete":
+            steps = (delete_step(entry.deployment_id, hard=True), *steps)
+            change = replace(change, reason="takes over the ID of a deleted deployment", live=found.holder)
+        else:
+            causes.append(_id_held(entry, found.holder))
+    change = replace(change, steps=steps, commands=commands(context, steps))
+    return blocked(change, causes)
+
+
+def _all_fields(desired: Desired) -> tuple[FieldChange, ...]:
+    return tuple(
+        FieldChange(
+            path,
+            None,
+            masked(BY_PATH[path], value),
+            Effect.NONE,
+            output_changing=BY_PATH[path].output,
+            sensitive=BY_PATH[path].sensitive,
+            source=desired.entry.position_of(path),
+        )
+        for path, value in desired.values.items()
+    )
+
+
+def _id_held(entry: Deployment, holder: LiveDeployment) -> Diagnostic:
+    until = f" until {holder.purge:%Y-%m-%d %H:%M} UTC" if holder.purge else " for 7 days"
+    return problem(
+        "id_held",
+        f"a deleted deployment holds the ID {entry.deployment_id}{until}",
+        entry,
+        suggestion=f"`fwctl undo {entry.name}` brings it back, another `id:` avoids it, or "
+        "`lifecycle.reuse_deleted_id: hard_delete` removes it for good",
+    )
+
+
+def _renamed(context: Context, entry: Deployment, desired: Desired) -> list[Diagnostic]:
+    """A new name beside an equal deployment whose own name has left the spec looks like a rename."""
+    if context.options.prune:
+        return []
+    old = [
+        (name, item)
+        for name, items in context.matches.orphans.items()
+        for item in items
+        if item.fields.get("model") == desired.values.get("model")
+        and item.fields.get("shape") == desired.values.get("shape")
+    ]
+    if not old:
+        return []
+    name, item = old[0]
+    return [
+        problem(
+            "rename",
+            f"{entry.name} looks like {name} under a new name: {item.deployment_id} runs the same model and "
+            f"shape, and {name} has left the spec",
+            entry,
+            suggestion=f"`id: {item.deployment_id}` keeps the deployment under the new name, "
+            f"`fwctl forget {name}` leaves it alone and lets {entry.name} be created",
+        )
+    ]
+
+
+def _existing(context: Context, entry: Deployment, found: Match, live: LiveDeployment) -> tuple[Change, Diff]:
+    change = Change(entry.name, live.deployment_id, NOTHING, live=live)
+    foreign = _foreign(context, entry, live)
+    if foreign is not None:
+        return blocked(change, [foreign]), Diff()
+    desired = resolve(context, entry, live)
+    diff = compare(context, desired, live)
+    change = replace(change, desired=desired.values, fields=diff.changes, notes=_notes(desired, diff))
+    hold = hold_end(context, entry.own, live)
+    if hold is not None and (diff or not live.marker):
+        return _held(change, diff, f"{hold:%Y-%m-%dT%H:%MZ}"), diff
+    causes = [*desired.problems, *_unreadable(entry, diff)]
+    if causes:
+        return blocked(change, causes), diff
+    if live.marker is None:
+        return _unmarked(context, desired, diff, live, change), diff
+    if live.state == "FAILED" or diff.with_effect(Effect.REPLACE):
+        return replacement(context, desired, diff, live, change, following=found.next), diff
+    if found.next is not None:
+        return blocked(change, [leftover(entry, found.next)]), diff
+    return _in_place(context, desired, diff, live, change), diff
+
+
+def _foreign(context: Context, entry: Deployment, live: LiveDeployment) -> Diagnostic | None:
+    marker = live.marker
+    if marker is None:
+        return None
+    if marker.stack != context.spec.stack:
+        return problem(
+            "foreign_stack",
+            f"{live.deployment_id} belongs to stack {marker.stack!r} (as {marker.name})",
+            entry,
+            suggestion=f"change it from that stack, or `fwctl forget {marker.name}` there first",
+        )
+    if marker.name != entry.name and marker.name in context.spec.deployments:
+        return problem(
+            "collision",
+            f"{live.deployment_id} is the deployment of {marker.name}, which is in the spec too",
+            entry,
+            suggestion="give one of them another `id:`",
+        )
+    return None
+
+
+def _notes(desired: Desired, diff: Diff) -> tuple[str, ...]:
+    notes = list(diff.notes)
+    notes += [f"{path} is no longer managed; it keeps its value" for path in diff.dropped]
+    newer = desired.shape.moved_to
+    if newer is not None:
+        moved = _snapshot_difference(desired, newer.snapshot)
+        notes.append(
+            f"a newer validated version of the shape exists: {newer.name} ({moved}); --upgrade-shapes moves "
+            "to it"
+        )
+    return tuple(notes)
+
+
+def _snapshot_difference(desired: Desired, newer: Any) -> str:
+    old = desired.shape.snapshot
+    paths = [path for path in sorted({*old, *newer}) if old.get(path) != newer.get(path)]
+    return ", ".join(f"{path}: {old.get(path)} -> {newer.get(path)}" for path in paths) or "same snapshot"
+
+
+def _held(change: Change, diff: Diff, until: str) -> Change:
+    waiting = ", ".join(diff.paths)
+    note = f"held until {until}" + (f"; {waiting} would change" if waiting else "")
+    return replace(change, reason=note, fields=(), notes=(*change.notes, note))
+
+
+def _unreadable(entry: Deployment, diff: Diff) -> list[Diagnostic]:
+    return [problem("unreadable", reason, entry) for reason in diff.unreadable]
+
+
+def _unmarked(context: Context, desired: Desired, diff: Diff, live: LiveDeployment, change: Change) -> Change:
+    entry = desired.entry
+    if entry.name in context.options.adopt:
+        if live.state == "FAILED" or diff.with_effect(Effect.REPLACE):
+            return replacement(context, desired, diff, live, change)
+        return _in_place(context, desired, diff, live, change, adopting=True)
+    if not diff:
+        note = f"{live.deployment_id} is not marked as this stack's yet; the next change will mark it"
+        return replace(change, reason="equal to the spec", notes=(*change.notes, note))
+    return blocked(
+        change,
+        [
+            problem(
+                "collision",
+                f"{live.deployment_id} exists, was not made by this stack, and differs in "
+                + ", ".join(diff.paths),
+                entry,
+                suggestion=f"`--adopt {entry.name}` takes it over and changes it, `fwctl import "
+                f"{live.deployment_id}` writes it down as it is, another `id:` leaves it alone",
+            )
+        ],
+    )
+
+
+def _in_place(
+    context: Context,
+    desired: Desired,
+    diff: Diff,
+    live: LiveDeployment,
+    change: Change,
+    *,
+    adopting: bool = False,
+) -> Change:
+    stuck = [_no_way(desired.entry, item) for item in diff.with_effect(Effect.BLOCKED)]
+    if stuck:
+        return blocked(change, stuck)
+    marker = next_marker(context, desired, live)
+    moved = marker_changes(desired, live.marker, marker)
+    unfinished_tags = unfinished(live, marker)
+    if not diff and not moved and not unfinished_tags:
+        return _settled(change, live)
+    steps = (
+        update_steps(context, desired, live, diff, marker)
+        if diff
+        else mark_steps(context, live, marker, tags=desired.values.get("tags"))
+    )
+    change = replace(
+        change,
+        actions=_actions(diff, adopting),
+        reason=_reason(diff, adopting, unfinished_tags),
+        fields=(*diff.changes, *moved),
+        steps=steps,
+        commands=commands(context, steps),
+    )
+    return blocked(change, unsupported(context, desired.entry, steps))
+
+
+def _settled(change: Change, live: LiveDeployment) -> Change:
+    if live.state in IN_FLIGHT:
+        return replace(change, actions=("wait",), reason=f"an operation is in flight ({live.state})")
+    return change
+
+
+def _no_way(entry: Deployment, change: FieldChange) -> Diagnostic:
+    return problem(
+        "no_way",
+        f"{change.path} cannot be changed from {change.before} to {change.after}: {change.reason}",
+        entry,
+        change.path,
+        suggestion="keep the live value, upgrade firectl, or delete the deployment and create it anew",
+    )
+
+
+def _actions(diff: Diff, adopting: bool) -> tuple[str, ...]:
+    if adopting:
+        return ("adopt", "update") if diff else ("adopt",)
+    if not diff:
+        return ("mark",)
+    moves = {item.path: item for item in diff.changes}
+    ceiling = moves.get("replicas.max")
+    if ceiling is not None and ceiling.after == 0:
+        return ("park",)
+    return ("unpark",) if ceiling is not None and ceiling.before == 0 else ("update",)
+
+
+def _reason(diff: Diff, adopting: bool, unfinished_tags: bool) -> str:
+    if adopting:
+        return "taken over by this stack"
+    if not diff:
+        return "an earlier apply ended before the tags were written" if unfinished_tags else "marker only"
+    restart = diff.with_effect(Effect.ROLLING_RESTART)
+    if restart:
+        return "rolling restart: " + ", ".join(item.path for item in restart)
+    return "in place: " + ", ".join(diff.paths)

@@ -1,0 +1,140 @@
+"""desired + live -> Plan. The order of work: what-if values, one decision an entry, deletes, guards, cost.
+
+Nothing here reads a file, a clock or the environment; the same values always give the same plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from fwctl.catalog.prices import PriceList
+from fwctl.errors import UsageError
+from fwctl.firectl.capabilities import Capabilities
+from fwctl.live.model import LiveState
+from fwctl.planning.context import Context
+from fwctl.planning.cost import change_uses, cost_of, plan_cost
+from fwctl.planning.decide import decide
+from fwctl.planning.digest import live_fingerprint
+from fwctl.planning.model import Change, Plan
+from fwctl.planning.options import PlanOptions
+from fwctl.planning.orphans import orphan_changes
+from fwctl.planning.steps import router_names
+from fwctl.records.lockfile import LockFile
+from fwctl.spec.model import Deployment, Spec
+
+
+def make_plan(
+    spec: Spec,
+    live: LiveState,
+    *,
+    caps: Capabilities,
+    options: PlanOptions,
+    prices: PriceList,
+    now: datetime,
+    fit: Mapping[str, Mapping[str, Any]] | None = None,
+    evidence: Any = None,
+    lock: LockFile | None = None,
+    traffic: Mapping[str, float | None] | None = None,
+    versions: Mapping[str, str] | None = None,
+) -> Plan:
+    """The plan that takes live state to the spec.
+
+    fit: fit-check results by logical name, as JSON. traffic: requests in the last hour by deployment ID.
+    versions: of fwctl and firectl, for the record. Raises UsageError when an option names a deployment
+    that neither the spec nor this stack has.
+    """
+    context = Context(
+        spec=with_sets(spec, options),
+        live=live,
+        caps=caps,
+        options=options,
+        prices=prices,
+        now=now,
+        fit=fit or {},
+        evidence=evidence,
+        lock=lock,
+        traffic=traffic or {},
+        versions=versions or {},
+    )
+    _check_names(context)
+    changes, drift = _entry_changes(context)
+    deletes, notes = orphan_changes(context)
+    changes = sorted([*changes, *deletes], key=lambda change: (change.address, change.deployment_id))
+    changes = [_priced(context, change) for change in changes]
+    return Plan(
+        account=spec.account,
+        stack=spec.stack,
+        changes=tuple(changes),
+        live_fingerprint=live_fingerprint(change.live for change in changes if change.live),
+        cost=plan_cost(context, changes),
+        drift=tuple(drift),
+        notes=tuple(notes),
+    )
+
+
+def with_sets(spec: Spec, options: PlanOptions) -> Spec:
+    """The spec with the what-if values of `--set` in place."""
+    if not options.sets:
+        return spec
+    entries = dict(spec.deployments)
+    for name, values in options.sets.items():
+        if name not in entries:
+            raise UsageError(f"--set names {name!r}, which is not in the spec")
+        entry = entries[name]
+        entries[name] = replace(entry, fields={**entry.fields, **values})
+    return replace(spec, deployments=entries)
+
+
+def _check_names(context: Context) -> None:
+    """A misspelt name in --target would otherwise plan nothing and look like success."""
+    options = context.options
+    known = {*context.spec.deployments, *context.matches.orphans}
+    lists = {
+        "--target": options.targets,
+        "--exclude": options.excludes,
+        "--adopt": options.adopt,
+        "--allow-delete": options.allow_delete,
+        "--allow-traffic-loss": options.allow_traffic_loss,
+        "--allow-scale-down": options.allow_scale_down,
+    }
+    for flag, names in lists.items():
+        for name in names:
+            if name not in known:
+                raise _unknown_name(flag, name, sorted(known))
+
+
+def _unknown_name(flag: str, name: str, known: list[str]) -> UsageError:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return UsageError(f"{flag} names {name!r}, which neither the spec nor this stack has{hint}")
+
+
+def _entry_changes(context: Context) -> tuple[list[Change], list[Mapping[str, Any]]]:
+    changes: list[Change] = []
+    drift: list[Mapping[str, Any]] = []
+    for name in sorted(context.spec.deployments):
+        if context.options.selects(name):
+            entry = context.spec.deployments[name]
+            change, difference = decide(context, entry)
+            changes.append(replace(change, after=_after(context, entry), fit=context.fit.get(name)))
+            drift += difference.drift
+    return changes, drift
+
+
+def _after(context: Context, entry: Deployment) -> tuple[str, ...]:
+    """`lifecycle.after`, and the entry before it behind a router that has to be made."""
+    names = set(entry.own.get("lifecycle.after", ()))
+    router = entry.fields.get("router")
+    if router is not None:
+        behind = router_names(context, str(router))
+        names |= set(behind[: behind.index(entry.name)][-1:])
+    return tuple(sorted(names))
+
+
+def _priced(context: Context, change: Change) -> Change:
+    return replace(change, cost=cost_of(context, *change_uses(context, change)))

@@ -1,0 +1,45 @@
+"""This stack's deployments that the spec no longer names: reported, and deleted only with `--prune`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fwctl.live.model import LiveDeployment
+from fwctl.planning.context import Context
+from fwctl.planning.model import Change
+from fwctl.planning.steps import commands, delete_step
+
+
+def orphan_changes(context: Context) -> tuple[list[Change], list[str]]:
+    """The deletes that `--prune` asks for, and notes about what is left alone without it."""
+    if not context.spec.deployments:
+        return [], []  # no spec was found: nothing is ever pruned
+    changes: list[Change] = []
+    notes: list[str] = []
+    for name, items in context.matches.orphans.items():
+        if not context.options.selects(name):
+            continue
+        for item in items:
+            if context.options.prune:
+                changes.append(delete(context, name, item, "has left the spec"))
+            else:
+                notes.append(_left_alone(name, item))
+    return changes, notes
+
+
+def delete(context: Context, name: str, live: LiveDeployment, reason: str) -> Change:
+    """The removal of one deployment; the guards decide whether it may happen."""
+    lost = name in context.options.allow_traffic_loss
+    change = Change(name, live.deployment_id, ("delete",), reason=reason, live=live)
+    if live.state == "DELETING":
+        return replace(change, actions=("wait",), reason="is being deleted")
+    steps = (delete_step(live.deployment_id, ignore_checks=lost),)
+    return replace(change, steps=steps, commands=commands(context, steps))
+
+
+def _left_alone(name: str, item: LiveDeployment) -> str:
+    protected = ", protected" if item.marker and item.marker.protect else ""
+    return (
+        f"{item.deployment_id} ({name}{protected}) is marked as this stack's but has left the spec; it stays "
+        f"until --prune --allow-delete {name}, or `fwctl forget {name}`"
+    )

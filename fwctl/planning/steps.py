@@ -1,0 +1,197 @@
+"""The firectl calls that a change needs, as values and as command lines. Nothing unmanaged is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fwctl.catalog.fields import BY_PATH, Owner
+from fwctl.errors import Diagnostic, FirectlTooOldError, UsageError
+from fwctl.firectl.argv import CREATE, UPDATE, build, missing_flags
+from fwctl.live.marker import TAG_PREFIX, format_tags, join_description
+from fwctl.live.model import LiveDeployment, Marker
+from fwctl.live.normalise import all_tags
+from fwctl.planning.context import Context, problem
+from fwctl.planning.desired import Desired
+from fwctl.planning.diff import Diff
+from fwctl.planning.model import Step
+from fwctl.spec.model import Deployment
+
+DELETE, UNDELETE = "deployment delete", "deployment undelete"
+TAG_SET, TAG_UNSET = "deployment tag set", "deployment tag unset"
+_OWN_CALL = ("tags", "addons.load", "router")
+
+
+def create_steps(context: Context, desired: Desired, deployment_id: str, marker: Marker) -> tuple[Step, ...]:
+    """Create with the marker in the description, then tags, adapters and router."""
+    values = {
+        path: value
+        for path, value in desired.values.items()
+        if path not in _OWN_CALL and _sent_at_create(context, desired, path)
+    }
+    values["description"] = join_description(str(values.get("description", "")), marker)
+    if "shape" not in values and desired.entry.fields.get("accept_shapeless_risk"):
+        values["accept_shapeless_risk"] = True
+    steps = [Step(CREATE, deployment_id, values)]
+    steps += _tag_steps(context, deployment_id, {}, desired.values.get("tags"), marker)
+    steps += _lora_steps(deployment_id, (), desired.values.get("addons.load", ()))
+    return (*steps, *router_steps(context, desired, deployment_id))
+
+
+def _sent_at_create(context: Context, desired: Desired, path: str) -> bool:
+    """Pins travel only when the shape does not carry them; overrides always."""
+    row = BY_PATH[path]
+    if row.owner is not Owner.SHAPE or "shape" not in desired.values or desired.overridden(path):
+        return True
+    if path == "speculation.mode":
+        return desired.values[path] != "disabled" or bool(_drafts(desired))
+    pins = context.spec.settings.get("send_pins", "auto")
+    return pins == "always" or (pins == "auto" and not desired.carried(row))
+
+
+def _drafts(desired: Desired) -> bool:
+    return any(path.startswith("speculation.") for path in desired.shape.snapshot)
+
+
+def update_steps(
+    context: Context, desired: Desired, live: LiveDeployment, diff: Diff, marker: Marker
+) -> tuple[Step, ...]:
+    """Only what changes, with the marker in the same call."""
+    sent = {
+        path: desired.values[path]
+        for path in diff.paths
+        if path not in _OWN_CALL and path != "speculation.mode" and not _comes_with_shape(desired, diff, path)
+    }
+    steps = list(mark_steps(context, live, marker, sent, desired.values.get("tags")))
+    if "addons.load" in diff.paths:
+        loaded = context.live.loaded_addons.get(live.deployment_id, ())
+        steps += _lora_steps(live.deployment_id, loaded, desired.values["addons.load"])
+    if "router" in diff.paths:
+        steps += router_steps(context, desired, live.deployment_id)
+    return tuple(steps)
+
+
+def _comes_with_shape(desired: Desired, diff: Diff, path: str) -> bool:
+    return "shape" in diff.paths and desired.carried(BY_PATH[path]) and not desired.overridden(path)
+
+
+def mark_steps(
+    context: Context,
+    live: LiveDeployment,
+    marker: Marker | None,
+    values: Mapping[str, Any] | None = None,
+    tags: Mapping[str, str] | None = None,
+) -> tuple[Step, ...]:
+    """One update that carries the marker (None: takes it away) and `values`, then the tags that differ."""
+    sent = dict(values or {})
+    text = str(sent.get("description", live.fields.get("description", "")))
+    sent["description"] = join_description(text, marker)
+    have = all_tags(live)
+    return (
+        Step(UPDATE, live.deployment_id, sent),
+        *_tag_steps(context, live.deployment_id, have, tags, marker),
+    )
+
+
+def _tag_steps(
+    context: Context,
+    deployment_id: str,
+    have: Mapping[str, str],
+    wanted: Mapping[str, str] | None,
+    marker: Marker | None,
+) -> list[Step]:
+    """wanted: the user's tags, complete, or None when they are not managed."""
+    if not context.caps.has_tags:
+        return []
+    own = format_tags(marker) if marker else {}
+    goal = {**(wanted or {}), **own}
+    changed = {key: goal[key] for key in sorted(goal) if have.get(key) != goal[key]}
+    gone = sorted(
+        key for key in have if key not in goal and (wanted is not None or key.startswith(TAG_PREFIX))
+    )
+    steps = [Step(TAG_SET, deployment_id, {"tags": changed})] if changed else []
+    return steps + ([Step(TAG_UNSET, deployment_id, {"tags": gone})] if gone else [])
+
+
+def _lora_steps(deployment_id: str, have: Iterable[str], wanted: Iterable[str]) -> list[Step]:
+    """Adapters that go are taken off first, so that the count never passes the limit."""
+    have, wanted = set(have), set(wanted)
+    rows = [("unload-lora", model) for model in sorted(have - wanted)]
+    rows += [("load-lora", model) for model in sorted(wanted - have)]
+    return [Step(verb, deployment_id, {"addons.load": [model]}) for verb, model in rows]
+
+
+def router_steps(context: Context, desired: Desired, deployment_id: str) -> list[Step]:
+    """Put a deployment behind its router; a router that exists keeps its other members."""
+    router = desired.values.get("router")
+    if router is None:
+        return []
+    own = f"accounts/{context.spec.account}/deployments/{deployment_id}"
+    row = context.live.routers.get(router)
+    if row is None:
+        first = router_names(context, router)[:1] == [desired.entry.name]
+        verb = "router create" if first else "router update"
+        return [Step(verb, router, {"deployments": _members(context, router, desired.entry.name, own)})]
+    fields: dict[str, Any] = {"deployments": _members(context, router, desired.entry.name, own)}
+    if row.get("strategy"):
+        fields["strategy"] = strategy_word(str(row["strategy"]))
+    return [Step("router update", router, fields)]
+
+
+def strategy_word(enum: str) -> str:
+    """`STRATEGY_EVEN_LOAD` or `EVEN_LOAD` -> `even-load`, as the flag is written."""
+    return enum.removeprefix("STRATEGY_").lower().replace("_", "-")
+
+
+def router_names(context: Context, router: str) -> list[str]:
+    """Entries that want to stand behind a router, in the order in which they are added."""
+    entries = context.spec.deployments.values()
+    return sorted(entry.name for entry in entries if entry.fields.get("router") == router)
+
+
+def _members(context: Context, router: str, name: str, own: str) -> list[str]:
+    """What the router covers now, what earlier entries of this run added, and the deployment itself."""
+    row = context.live.routers.get(router) or {}
+    members = {str(item) for item in row.get("deployments") or ()}
+    for other in router_names(context, router):
+        if other == name:
+            break
+        found = context.matches.by_name[other].current
+        key = found.deployment_id if found else context.spec.deployments[other].deployment_id
+        members.add(f"accounts/{context.spec.account}/deployments/{key}")
+    return sorted(members | {own})
+
+
+def delete_step(deployment_id: str, *, hard: bool = False, ignore_checks: bool = False) -> Step:
+    fields = {key: True for key, on in (("hard", hard), ("ignore_checks", ignore_checks)) if on}
+    return Step(DELETE, deployment_id, fields)
+
+
+def commands(context: Context, steps: Iterable[Step]) -> tuple[tuple[str, ...], ...]:
+    """The exact command lines. They hold no secret: secret values travel in a private file."""
+    account = context.spec.account
+    lines = []
+    for step in steps:
+        try:
+            words = build(step.verb, step.target, step.fields, context.caps, account=account)
+        except (FirectlTooOldError, UsageError):
+            continue  # said as FW508 by `unsupported`
+        lines.append(("firectl", *words))
+    return tuple(lines)
+
+
+def unsupported(context: Context, entry: Deployment, steps: Iterable[Step]) -> tuple[Diagnostic, ...]:
+    """FW508: what the installed firectl cannot carry."""
+    version = context.caps.version or "of an unknown version"
+    found = {
+        path: problem(
+            "FW508",
+            f"the installed firectl ({version}) has no {flag} for {step.verb}, which {path} needs",
+            entry,
+            path,
+            suggestion="upgrade firectl, or take the field out",
+        )
+        for step in steps
+        for path, flag in missing_flags(step.verb, step.fields, context.caps)
+    }
+    return tuple(found.values())
