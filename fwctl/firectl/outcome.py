@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fwctl.errors import FwctlError, InterruptedByUserError
 from fwctl.firectl.errors import TIMEOUT_STEPS, ErrorClass, Failure, classify, failure_line, to_error
@@ -32,7 +32,7 @@ class Outcome:
     next_steps: tuple[str, ...] = ()
     timed_out: bool = False
     interrupted: bool = False
-    raw: str = ""
+    raw: str = field(default="", repr=False)
 
     @property
     def ambiguous(self) -> bool:
