@@ -30,6 +30,9 @@ HELP = "Set-up and help"
 GROUPS: dict[str, tuple[str, str]] = {"sim": ("The embedded Fireworks simulator.", HELP)}
 
 COMMANDS: tuple[Entry, ...] = (
+    Entry("init", "init", "Print a commented starter spec.", SPECS),
+    Entry("validate", "validate", "Check specs; offline unless --online is given.", SPECS),
+    Entry("doctor", "doctor", "Say which firectl, account and credentials are used.", HELP),
     Entry("completion", "completion", "Print a completion script for bash, zsh or fish.", HELP),
     Entry("version", "version", "Print the version of fwctl.", HELP),
 )

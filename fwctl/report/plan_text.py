@@ -34,7 +34,7 @@ def write(page: Page, report: Report) -> None:
         _change(page, change, verbose=bool(body.get("explain")))
         page.blank()
     _drift(page, body.get("drift", ()))
-    _checks(page, body.get("checks", ()))
+    checks(page, body.get("checks", ()))
     cost(page, body.get("cost") or {})
     _notes(page, body.get("notes", ()))
     _summary(page, body)
@@ -146,19 +146,21 @@ def _drift(page: Page, drift: Sequence[Mapping[str, Any]]) -> None:
     page.blank()
 
 
-def _checks(page: Page, checks: Sequence[Mapping[str, Any]]) -> None:
-    if not checks:
+def checks(page: Page, found: Sequence[Mapping[str, Any]], *, title: bool = True) -> None:
+    """One line for each check: mark, name, who, what."""
+    if not found:
         return
-    page.line(Span("Checks", "bold"))
-    for check in checks:
+    if title:
+        page.line(Span("Checks", "bold"))
+    for check in found:
         mark = page.style.glyph(_CHECK_MARK.get(check["status"], "?"))
         who = f"{check['deployment']}: " if check.get("deployment") else ""
         page.line(
             Span(f"{mark:<2} ", _CHECK_STYLE.get(check["status"], "")),
             Span(f"{check['name']}: ", "bold"),
             who + check["message"],
-            indent=2,
-            hang=5,
+            indent=2 if title else 0,
+            hang=3,
         )
     page.blank()
 

@@ -11,6 +11,12 @@ from fwctl.report.model import Report
 
 # Command -> module of fwctl.report with `write(page, report)`.
 LAYOUTS: dict[str, str] = {
+    "apply": "apply_text",
+    "doctor": "checks_text",
+    "fit-check": "fit_text",
+    "plan": "plan_text",
+    "show": "plan_text",
+    "status": "status_text",
     "validate": "validate_text",
 }
 

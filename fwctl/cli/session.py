@@ -1,0 +1,165 @@
+"""The way from paths on the command line to specs, firectl, live state: shared by all commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from fwctl.cli.command import Call
+from fwctl.errors import AuthError, InvalidSpecError, Severity
+from fwctl.report.diagnostics import count_line
+from fwctl.spec.model import Loaded, Spec
+
+if TYPE_CHECKING:
+    from fwctl.firectl.client import Firectl
+    from fwctl.firectl.outcome import Outcome
+    from fwctl.live.model import LiveState, ShapeVersion
+
+DEFAULT_FOLDER = Path("configs")
+
+
+def spec_paths(call: Call, paths: Sequence[str]) -> list[Path]:
+    """The given files and folders, `configs/` when none is named. InvalidSpecError when that is missing."""
+    if paths:
+        return [Path(path) for path in paths]
+    if not (call.env.cwd / DEFAULT_FOLDER).exists():
+        raise InvalidSpecError(
+            "there is no configs/ in this folder and no path was given",
+            next_steps=["fwctl init > configs/chat.yaml", "fwctl plan PATH", "fwctl demo"],
+        )
+    return [DEFAULT_FOLDER]
+
+
+def load_specs(
+    call: Call, paths: Sequence[str], *, need_secrets: bool = False, strict: bool = False
+) -> Loaded:
+    """Load and validate; the result may hold errors."""
+    from fwctl.spec.load import load
+
+    return load(
+        spec_paths(call, paths),
+        environ=call.env.environ,
+        defaults=call.settings.defaults,
+        need_secrets=need_secrets,
+        strict=strict,
+    )
+
+
+def require_valid(call: Call, loaded: Loaded) -> Spec:
+    """The spec; InvalidSpecError with every diagnostic when there is an error in it."""
+    if loaded.spec is None or any(item.severity is Severity.ERROR for item in loaded.diagnostics):
+        raise InvalidSpecError(
+            f"the specs are not valid: {count_line(loaded.diagnostics)}",
+            next_steps=["fwctl validate"],
+            diagnostics=loaded.diagnostics,
+        )
+    check_account(call, loaded.spec.account)
+    return loaded.spec
+
+
+def check_account(call: Call, account: str) -> None:
+    """AuthError when --account names another account than the specs."""
+    wanted = call.settings.account
+    if wanted and wanted != account:
+        raise AuthError(
+            f"the specs are for account {account!r}, --account says {wanted!r}",
+            next_steps=["leave --account out, or give the specs of that account"],
+        )
+
+
+@dataclass(slots=True)
+class Session(AbstractContextManager["Session"]):
+    """firectl for one run; closed on every exit."""
+
+    call: Call
+    account: str
+    _open: list[Firectl] = field(default_factory=list)
+
+    @property
+    def firectl(self) -> Firectl:
+        """The facade, made on first use. Raises FirectlMissingError."""
+        if not self._open:
+            self._open.append(open_firectl(self.call, self.account))
+        return self._open[0]
+
+    def live(self, spec: Spec | None) -> LiveState:
+        """Everything a plan needs from the platform."""
+        from fwctl.live.reader import read_live
+
+        if spec is not None:
+            self.firectl.require(spec.settings.get("require_firectl"))
+        self.call.output.message(f"reading live state of account {self.account} ...")
+        return read_live(
+            self.firectl,
+            spec,
+            self.firectl.capabilities,
+            account=self.account,
+            parallelism=self.call.settings.parallelism,
+        )
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for item in self._open:
+            item.close()
+
+
+def open_firectl(call: Call, account: str) -> Firectl:
+    """firectl as the options say."""
+    from fwctl.firectl.client import Firectl
+
+    settings = call.settings
+    return Firectl.open(
+        call.env,
+        account=account,
+        option=settings.firectl,
+        timeout_s=settings.firectl_timeout_s,
+        auth=settings.auth,
+        profile=settings.profile,
+        observe=_narrator(call) if settings.verbose else None,
+    )
+
+
+def own_account(call: Call) -> str:
+    """The account without a spec: --account, else the one firectl is signed in to."""
+    if call.settings.account:
+        return call.settings.account
+    firectl = open_firectl(call, "")
+    try:
+        found = firectl.whoami().get("account_id")
+    finally:
+        firectl.close()
+    if not found:
+        raise AuthError(
+            "firectl does not say which account it is signed in to",
+            next_steps=["give it with --account ID or FWCTL_ACCOUNT"],
+        )
+    return found
+
+
+def _narrator(call: Call) -> Callable[[Outcome], None]:
+    from fwctl.report.layout import Span
+    from fwctl.report.values import shell_line
+
+    def observe(outcome: Outcome) -> None:
+        words = shell_line(call.env.redactor.mask_argv(outcome.argv))
+        call.output.message(Span(f"firectl {words} ({outcome.seconds:.1f} s)", "dim"))
+
+    return observe
+
+
+def shape_versions(call: Call, model: str, account: str) -> tuple[ShapeVersion, ...]:
+    """What the platform can run a model on: by `match` where firectl has it, else the list by model."""
+    from fwctl.live.normalise import full_name, normalise_shape_version
+
+    name = full_name(model, account)
+    with Session(call, account) as session:
+        firectl = session.firectl
+        match = firectl.capabilities.has_match
+        rows = firectl.match_shapes(name) if match else firectl.list_shape_versions(base_model=name)
+    found = [normalise_shape_version(row) for row in rows]
+    return tuple(sorted(found, key=lambda item: (not item.latest_validated, not item.validated, item.name)))
