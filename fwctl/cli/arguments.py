@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -13,15 +13,7 @@ Paths = Annotated[
     ),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Warnings are errors.", show_default=False)]
-Targets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--target", metavar="NAME", help="Only this deployment; may be repeated.", show_default=False
-    ),
-]
-Excludes = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--exclude", metavar="NAME", help="Not this deployment; may be repeated.", show_default=False
-    ),
+DetailedExitcode = Annotated[
+    bool,
+    typer.Option("--detailed-exitcode", help="Exit 2 when there are changes, 0 when there are none."),
 ]

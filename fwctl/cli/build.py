@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import Annotated, Any, cast, get_args
@@ -156,8 +156,6 @@ def load(entry: registry.Entry) -> Command:
 def build(entry: registry.Entry) -> Any:
     """The typer command of a registry entry."""
     declared = load(entry)
-    signature = inspect.signature(declared.function, eval_str=True)
-    own = [item for name, item in signature.parameters.items() if name != "call"]
 
     def callback(context: typer.Context, **options: Any) -> None:
         run: Run = context.obj
@@ -167,7 +165,7 @@ def build(entry: registry.Entry) -> Any:
             run.env, settings.format, settings.quiet, settings.verbose, settings.no_color, settings.json_out
         )
         run.output.check()
-        run.report = declared(Call(run.env, settings, run.output), **mine)
+        run.report = declared.invoke(Call(run.env, settings, run.output), mine)
         run.output.result(run.report)
 
     cls = type("Command", (HelpedCommand,), {"examples": declared.examples, "formats": declared.formats})
@@ -177,11 +175,11 @@ def build(entry: registry.Entry) -> Any:
         help=inspect.getdoc(declared.function),
         short_help=entry.summary,
         cls=cls,
-    )(_with_signature(callback, own))
+    )(_with_signature(callback, declared.parameters))
     return typer.main.get_command(app)
 
 
-def _with_signature(function: Callable[..., None], own: list[inspect.Parameter]) -> Callable[..., None]:
+def _with_signature(function: Callable[..., None], own: Iterable[inspect.Parameter]) -> Callable[..., None]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("context", keyword, annotation=typer.Context)]
     parameters += [item.replace(kind=keyword) for item in own]

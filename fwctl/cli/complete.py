@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fwctl.cli import registry
 from fwctl.cli.options import AUTH_MODES, COMMON
@@ -119,27 +118,27 @@ def _common() -> list[_Option]:
     return [_Option(item.name, item.flags, item.help, item.metavar is None) for item in COMMON]
 
 
-def _parameters(entry: registry.Entry) -> Mapping[str, Any]:
+def _parameters(entry: registry.Entry) -> Sequence[inspect.Parameter]:
     from fwctl.cli.build import load
 
-    return inspect.signature(load(entry).function, eval_str=True).parameters
+    return load(entry).parameters
 
 
 def _own(entry: registry.Entry) -> list[_Option]:
     found = []
-    for name, parameter in _parameters(entry).items():
+    for parameter in _parameters(entry):
         for info in getattr(parameter.annotation, "__metadata__", ()):
             flags = (info.default, *(info.param_decls or ())) if hasattr(info, "is_flag") else ()
             flags = tuple(flag for flag in flags if isinstance(flag, str) and flag.startswith("-"))
             if flags:
                 switch = getattr(parameter.annotation, "__origin__", None) is bool
-                found.append(_Option(name, flags, info.help or "", switch))
+                found.append(_Option(parameter.name, flags, info.help or "", switch))
     return found
 
 
 def _arguments(entry: registry.Entry) -> list[str]:
     options = {item.name for item in _own(entry)}
-    return [name for name in _parameters(entry) if name not in options and name != "call"]
+    return [item.name for item in _parameters(entry) if item.name not in options]
 
 
 def _values(name: str, entry: registry.Entry, rest: Sequence[str], folder: Path) -> Candidates:
