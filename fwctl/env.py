@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol, TextIO
 
+from fwctl.errors import UsageError
 from fwctl.redact import Redactor
 
 
@@ -42,7 +43,7 @@ class SystemClock:
 
 @dataclass(slots=True)
 class Env:
-    environ: Mapping[str, str]
+    environ: Mapping[str, str] = field(repr=False)
     cwd: Path
     stdin: TextIO
     stdout: TextIO
@@ -52,12 +53,24 @@ class Env:
 
     @classmethod
     def system(cls) -> Env:
-        """The real process environment; its API key is registered as a secret."""
-        env = cls(os.environ, Path.cwd(), sys.stdin, sys.stdout, sys.stderr)
+        """The real process environment; its API key is registered as a secret.
+
+        Raises UsageError when the current folder is gone.
+        """
+        try:
+            folder = Path.cwd()
+        except OSError as error:
+            raise UsageError("the current folder does not exist any more", next_steps=["cd ~"]) from error
+        env = cls(os.environ, folder, sys.stdin, sys.stdout, sys.stderr)
         env.redactor.register(env.environ.get("FIREWORKS_API_KEY"))
         return env
 
     @property
     def interactive(self) -> bool:
         """True when a person can answer a question."""
-        return self.stdin.isatty() and self.stderr.isatty()
+        return _is_terminal(self.stdin) and _is_terminal(self.stderr)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """False for a stream that is closed, too; Python has none at all for a closed descriptor."""
+    return stream is not None and not stream.closed and stream.isatty()

@@ -17,8 +17,9 @@ _UNIT_SECONDS = {
     "h": 3600.0,
     "d": 86400.0,
 }
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d)")
-_WHOLE = re.compile(r"(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|µs|ms|s|m|h|d)")
+_WHOLE = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|s|m|h|d))+")
+_LONGEST_S = 2**63 / 1e9  # Go counts nanoseconds in an int64: about 292 years
 
 
 def parse_duration(text: str) -> float:
@@ -31,22 +32,30 @@ def parse_duration(text: str) -> float:
         return 0.0
     if not _WHOLE.fullmatch(text):
         raise ValueError(
-            f"{text!r} is not a duration; write a number with a unit, for example 30s, 5m or 1h30m"
+            f"{text[:40]!r} is not a duration; write a number with a unit, for example 30s, 5m or 1h30m"
         )
-    return sum(float(number) * _UNIT_SECONDS[unit] for number, unit in _PART.findall(text))
+    total = sum(float(number) * _UNIT_SECONDS[unit] for number, unit in _PART.findall(text))
+    if not total < _LONGEST_S:
+        raise ValueError(f"{text[:40]!r} is too long for a duration")
+    return total
 
 
 def format_duration(seconds: float) -> str:
-    """Go's spelling of a duration: `30s`, `5m0s`, `1h0m0s`; firectl prints and accepts this form."""
-    whole = int(seconds)
-    hours, rest = divmod(whole, 3600)
-    minutes, secs = divmod(rest, 60)
-    fraction = f"{seconds - whole:.9f}".rstrip("0").rstrip(".")[1:] if seconds != whole else ""
+    """Go's spelling of a duration: `30s`, `5m0s`, `1h0m0s`; firectl prints and accepts this form.
+
+    Under a second it is `0.3s` where Go prints `300ms`, which Go reads just as well.
+    """
+    nanoseconds = round(abs(seconds) * 1e9)
+    whole, rest = divmod(nanoseconds, 10**9)
+    hours, whole = divmod(whole, 3600)
+    minutes, secs = divmod(whole, 60)
+    fraction = f".{rest:09}".rstrip("0").rstrip(".")
+    sign = "-" if seconds < 0 and nanoseconds else ""
     if hours:
-        return f"{hours}h{minutes}m{secs}{fraction}s"
+        return f"{sign}{hours}h{minutes}m{secs}{fraction}s"
     if minutes:
-        return f"{minutes}m{secs}{fraction}s"
-    return f"{secs}{fraction}s"
+        return f"{sign}{minutes}m{secs}{fraction}s"
+    return f"{sign}{secs}{fraction}s"
 
 
 def short_duration(seconds: float) -> str:
@@ -65,5 +74,5 @@ def format_usd(amount: float | None, per: str = "") -> str:
     """Dollars with two decimals; `unknown` when the price is not known."""
     if amount is None:
         return "unknown"
-    sign = "-" if amount < 0 else ""
+    sign = "-" if round(amount, 2) < 0 else ""
     return f"{sign}${abs(amount):,.2f}{per}"
