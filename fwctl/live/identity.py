@@ -17,6 +17,7 @@ GONE = ("DELETED",)
 LEAVING = ("DELETED", "DELETING")
 IN_FLIGHT = ("CREATING", "UPDATING", "DELETING")
 NEXT = "next"
+SWITCHED = "switched"  # step of a replacement: the new deployment serves the logical name
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +25,14 @@ class Match:
     """What one spec entry stands for.
 
     current: the deployment that serves the logical name (None: to be created). next: the new one of a
-    replacement in progress. holder: a deleted deployment that still holds the ID. rivals: two or more
-    candidates for one role, which nobody but a person can decide between.
+    replacement in progress. retiring: the old one of a replacement that has switched to `current`.
+    holder: a deleted deployment that still holds the ID. rivals: two or more candidates for one role,
+    which nobody but a person can decide between.
     """
 
     current: LiveDeployment | None = None
     next: LiveDeployment | None = None
+    retiring: LiveDeployment | None = None
     holder: LiveDeployment | None = None
     rivals: tuple[LiveDeployment, ...] = ()
 
@@ -73,8 +76,13 @@ def _match(marked: list[LiveDeployment], by_id: LiveDeployment | None) -> Match:
             return Match(holder=holder, rivals=tuple(candidates))
     current = next(iter(roles[None]), None)
     following = next(iter(roles[NEXT]), None)
-    if current is None and by_id is not None and by_id.state not in GONE and by_id is not following:
+    taken_over = by_id is None or by_id is following or by_id.state in (LEAVING if following else GONE)
+    if current is None and not taken_over:
         current = by_id
-    if current is None and following is not None:
-        current, following = following, None  # the old one is gone: the new one serves
-    return Match(current, following, holder)
+    if following is None:
+        return Match(current, holder=holder)
+    if current is None:  # the old one is gone: the new one serves
+        return Match(following, holder=holder)
+    if following.marker is not None and following.marker.step == SWITCHED:
+        return Match(following, retiring=current, holder=holder)
+    return Match(current, following, holder=holder)

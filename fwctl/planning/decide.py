@@ -15,7 +15,7 @@ from fwctl.planning.desired import Desired, resolve
 from fwctl.planning.diff import Diff, compare
 from fwctl.planning.marking import hold_end, marker_changes, next_marker, owner_text, unfinished
 from fwctl.planning.model import Change, FieldChange
-from fwctl.planning.replacement import leftover, replacement
+from fwctl.planning.replacement import finish, leftover, replacement
 from fwctl.planning.steps import (
     commands,
     create_steps,
@@ -138,6 +138,8 @@ def _existing(context: Context, entry: Deployment, found: Match, live: LiveDeplo
     desired = resolve(context, entry, live)
     diff = compare(context, desired, live)
     change = replace(change, desired=desired.values, fields=diff.changes, notes=_notes(desired, diff))
+    if found.retiring is not None:
+        return finish(context, desired, live, found.retiring, change), Diff()
     hold = hold_end(context, entry.own, live)
     if hold is not None and (diff or not live.marker):
         return _held(change, diff, f"{hold:%Y-%m-%dT%H:%MZ}"), diff

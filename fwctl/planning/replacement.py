@@ -11,16 +11,25 @@ from fwctl.catalog.enums import is_multi_region
 from fwctl.catalog.fields import Effect
 from fwctl.errors import Diagnostic
 from fwctl.firectl.argv import UPDATE
-from fwctl.live.identity import IN_FLIGHT, NEXT
-from fwctl.live.marker import join_description, values_digest
+from fwctl.live.identity import IN_FLIGHT, NEXT, SWITCHED
+from fwctl.live.marker import format_tags, join_description, values_digest
 from fwctl.live.model import LiveDeployment, Marker
+from fwctl.live.normalise import all_tags
 from fwctl.planning.blocking import blocked
 from fwctl.planning.context import Context, problem
 from fwctl.planning.desired import Desired, resolve
 from fwctl.planning.diff import Diff, compare
 from fwctl.planning.marking import marked, marker_changes, next_marker
 from fwctl.planning.model import Change, Step
-from fwctl.planning.steps import commands, create_steps, delete_step, mark_steps, unsupported
+from fwctl.planning.steps import (
+    commands,
+    create_steps,
+    delete_step,
+    leave_router_steps,
+    mark_steps,
+    tag_steps,
+    unsupported,
+)
 from fwctl.spec.model import Deployment
 
 _ID_DIGITS = 4
@@ -140,11 +149,12 @@ def _blue_green(
     if following is not None and following.deployment_id != key:
         return blocked(change, [leftover(desired.entry, following)])
     final = marked(next_marker(context, desired, None), attempt=attempt)
+    first = marked(final, role=NEXT)
     steps: list[Step] = []
     if following is None:
-        steps += create_steps(context, desired, key, marked(final, role=NEXT))
-    steps.append(_switch(desired, key, final))
-    steps.append(delete_step(live.deployment_id, ignore_checks=_traffic_may_be_lost(context, change.name)))
+        steps += create_steps(context, desired, key, first)
+    steps.append(_marking(desired, key, marked(first, step=SWITCHED), following))
+    steps += _retiring(context, desired, live, key=key, final=final, new=following)
     return replace(
         change,
         actions=("create", "delete"),
@@ -155,10 +165,60 @@ def _blue_green(
     )
 
 
-def _switch(desired: Desired, key: str, final: Marker) -> Step:
-    """The new deployment's marker loses `role=next`: from then on it serves the logical name."""
-    text = str(desired.values.get("description", ""))
-    return Step(UPDATE, key, {"description": join_description(text, final)})
+def finish(
+    context: Context, desired: Desired, serving: LiveDeployment, old: LiveDeployment, change: Change
+) -> Change:
+    """A replacement that an earlier run switched but did not end: the old deployment goes, and the new
+    one's marker loses its role. Other changes of the spec wait for the next plan."""
+    final = marked(next_marker(context, desired, serving), role=None, step=None)
+    key = serving.deployment_id
+    steps = _retiring(context, desired, old, key=key, final=final, new=serving)
+    return replace(
+        change,
+        deployment_id=old.deployment_id,
+        next_id=key,
+        live=old,
+        actions=("create", "delete"),
+        reason=f"{key} serves already; {old.deployment_id}, which it replaces, is deleted",
+        fields=(),
+        steps=tuple(steps),
+        commands=commands(context, steps),
+    )
+
+
+def _retiring(
+    context: Context,
+    desired: Desired,
+    old: LiveDeployment,
+    *,
+    key: str,
+    final: Marker,
+    new: LiveDeployment | None,
+) -> list[Step]:
+    """The end of a replacement: out of the router, deleted, and the new one's marker without a role.
+
+    In this order, so that at every moment one deployment is the one that serves the logical name.
+    """
+    lost = _traffic_may_be_lost(context, desired.entry.name)
+    have = all_tags(new) if new is not None else _tags_after_create(context, desired, final)
+    return [
+        *leave_router_steps(context, desired, old.deployment_id, key),
+        delete_step(old.deployment_id, ignore_checks=lost),
+        _marking(desired, key, final, new),
+        *tag_steps(context, key, have, desired.values.get("tags"), final),
+    ]
+
+
+def _tags_after_create(context: Context, desired: Desired, final: Marker) -> dict[str, str]:
+    own = format_tags(marked(final, role=NEXT)) if context.caps.has_tags else {}
+    return {**desired.values.get("tags", {}), **own}
+
+
+def _marking(desired: Desired, key: str, marker: Marker, new: LiveDeployment | None) -> Step:
+    """A write of the new deployment's marker alone; a description that nobody manages stays."""
+    there = new.fields.get("description", "") if new is not None else ""
+    text = str(desired.values.get("description", there))
+    return Step(UPDATE, key, {"description": join_description(text, marker)})
 
 
 def _switch_notes(

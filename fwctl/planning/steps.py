@@ -33,7 +33,7 @@ def create_steps(context: Context, desired: Desired, deployment_id: str, marker:
     if "shape" not in values and desired.entry.fields.get("accept_shapeless_risk"):
         values["accept_shapeless_risk"] = True
     steps = [Step(CREATE, deployment_id, values)]
-    steps += _tag_steps(context, deployment_id, {}, desired.values.get("tags"), marker)
+    steps += tag_steps(context, deployment_id, {}, desired.values.get("tags"), marker)
     steps += _lora_steps(deployment_id, (), desired.values.get("addons.load", ()))
     return (*steps, *router_steps(context, desired, deployment_id))
 
@@ -89,18 +89,19 @@ def mark_steps(
     have = all_tags(live)
     return (
         Step(UPDATE, live.deployment_id, sent),
-        *_tag_steps(context, live.deployment_id, have, tags, marker),
+        *tag_steps(context, live.deployment_id, have, tags, marker),
     )
 
 
-def _tag_steps(
+def tag_steps(
     context: Context,
     deployment_id: str,
     have: Mapping[str, str],
     wanted: Mapping[str, str] | None,
     marker: Marker | None,
 ) -> list[Step]:
-    """wanted: the user's tags, complete, or None when they are not managed."""
+    """The calls that turn the tags `have` into the marker's and the user's; wanted: the user's tags,
+    complete, or None when they are not managed."""
     if not context.caps.has_tags:
         return []
     own = format_tags(marker) if marker else {}
@@ -141,6 +142,20 @@ def router_steps(context: Context, desired: Desired, deployment_id: str) -> list
 def strategy_word(enum: str) -> str:
     """`STRATEGY_EVEN_LOAD` or `EVEN_LOAD` -> `even-load`, as the flag is written."""
     return enum.removeprefix("STRATEGY_").lower().replace("_", "-")
+
+
+def leave_router_steps(context: Context, desired: Desired, old_id: str, new_id: str) -> list[Step]:
+    """Take the old deployment of a replacement from behind its router, where the new one stands."""
+    router = desired.values.get("router")
+    if router is None:
+        return []
+    names = [f"accounts/{context.spec.account}/deployments/{key}" for key in (old_id, new_id)]
+    row = context.live.routers.get(router) or {}
+    members = ({str(item) for item in row.get("deployments") or ()} - {names[0]}) | {names[1]}
+    fields: dict[str, Any] = {"deployments": sorted(members)}
+    if row.get("strategy"):
+        fields["strategy"] = strategy_word(str(row["strategy"]))
+    return [Step("router update", router, fields)]
 
 
 def router_names(context: Context, router: str) -> list[str]:
