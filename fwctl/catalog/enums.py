@@ -120,7 +120,23 @@ VALUES: dict[str, tuple[str, ...]] = {
     "gates": ("block", "warn", "ignore"),
     "immutable_strategies": ("refuse", "recreate", "blue_green"),
     "reuse_deleted_id": ("refuse", "hard_delete"),
+    "api_versions": ("fwctl/v1",),
+    "kinds": ("Deployments", "Targets", "Routes", "Watch", "Adapt", "Experiment"),
+    "send_pins": ("auto", "always", "never"),
 }
+
+# Lists that the platform extends without notice: `settings.accept_unknown` may name a newer value.
+OPEN_LISTS = frozenset(
+    {
+        "accelerators",
+        "precisions",
+        "regions",
+        "load_targets",
+        "direct_route_types",
+        "bucket_types",
+        "hot_load_transitions",
+    }
+)
 
 SHAPE_PRESETS = ("default", "fast", "throughput", "minimal")
 

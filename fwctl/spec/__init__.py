@@ -1,0 +1,1 @@
+"""YAML text -> Spec: strict reading with a place for everything, and every problem in one pass."""

@@ -14,9 +14,10 @@ class Deployment:
     """One entry of `deployments:`.
 
     fields: platform fields by path of `catalog.fields`, in canonical form; an absent path is not
-    managed. own: fwctl's own fields (traffic, workload.*, lifecycle.* ...) by path. references: for
-    every path whose text held `${env:...}`, the unresolved value as written. positions: where each
-    path stands; the entry itself under the empty path.
+    managed; `shape: none` is an absent shape; `direct_route.api_keys` holds `redact.Secret` values.
+    own: fwctl's own fields (traffic, workload.*, lifecycle.* ...) by path. references: for every path
+    whose text held `${env:...}`, the unresolved value as written. positions: where each path stands;
+    the entry itself under the empty path.
     """
 
     name: str
@@ -52,8 +53,25 @@ class Spec:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """What earlier measurements say, handed to the rules that need it (FW305, FW403, FW404, FW410).
+
+    tested_replicas: logical name -> highest replica count that a fresh bench covered. evaluated: logical
+    name -> True when fresh evaluation evidence passes for its model and precision. model_precision: model
+    resource name -> the checkpoint's own precision. conversations: logical name -> conversations of the
+    declared workload that fit in the KV memory of one replica. An absent entry means: not known.
+    """
+
+    tested_replicas: Mapping[str, int] = field(default_factory=dict)
+    evaluated: Mapping[str, bool] = field(default_factory=dict)
+    model_precision: Mapping[str, str] = field(default_factory=dict)
+    conversations: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
-    """Outcome of loading: `spec` is None when an error stands in the diagnostics."""
+    """Outcome of loading: `spec` is None when an error stands in the diagnostics, or when no file of
+    kind Deployments was among the paths."""
 
     files: tuple[str, ...]
     spec: Spec | None
