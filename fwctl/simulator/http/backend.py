@@ -1,0 +1,86 @@
+"""The bridge to the platform's state: calls run in one worker thread, so that paced streams go on."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
+
+from fwctl.simulator import catalogue, profiles
+from fwctl.simulator.platform.errors import PlatformError
+from fwctl.simulator.platform.world import Caller, World
+from fwctl.simulator.settings import Settings
+from fwctl.simulator.state import Store, Tx
+from fwctl.simulator.timing import Clock
+
+T = TypeVar("T")
+
+
+class _Opened(NamedTuple):
+    store: Store
+    clock: Clock
+
+
+class Backend:
+    """settings: those of the server's environment, read once at the start."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.profile = profiles.load(settings.profile)
+        home_file = settings.home / catalogue.HOME_FILE
+        extra = [*([home_file] if home_file.exists() else []), *settings.catalogues]
+        self.catalogue = catalogue.load(extra)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="state")
+        self._opened: _Opened | None = None
+        self.version = 0
+
+    def _open(self) -> _Opened:
+        if self._opened is None:
+            store = Store(self.settings.home)
+            fixed = self.settings.fixed_now_s
+            anchor = store.anchor(self.settings.speed, fixed is not None)
+            self._opened = _Opened(store, Clock(anchor, fixed))
+        return self._opened
+
+    def _world(self, tx: Tx, clock: Clock, caller: Caller) -> World:
+        return World(tx, clock.now(), self.profile, self.catalogue, caller, self.settings.suspended)
+
+    def _call(self, work: Callable[[World], T], caller: Caller, write: bool) -> T:
+        opened = self._open()
+        fixed = self.settings.fixed_now_s
+        clock = Clock(opened.store.anchor(self.settings.speed, fixed is not None), fixed)
+        with opened.store.write() if write else opened.store.read() as tx:
+            return work(self._world(tx, clock, caller))
+
+    async def run(self, work: Callable[[World], T], caller: Caller, *, write: bool = False) -> T:
+        """`work` inside one transaction; PlatformError comes through."""
+        result = await asyncio.get_running_loop().run_in_executor(
+            self._thread, self._call, work, caller, write
+        )
+        if write:
+            self.version += 1
+        return result
+
+    def close(self) -> None:
+        """Finish what runs and close the file."""
+        if self._opened is not None:
+            self._thread.submit(self._opened.store.close).result()
+        self._thread.shutdown()
+
+    def caller(self, key: str | None) -> Caller:
+        """Whose key this is. Raises Unauthenticated, in the platform's words."""
+        found: Caller | None = None
+        for known, role in self.settings.keys.items():
+            if key is not None and hmac.compare_digest(known.encode(), key.encode("utf-8", "replace")):
+                found = Caller(self.settings.account, role)
+        if found is None:
+            raise PlatformError("Unauthenticated", "API key not valid")
+        return found
+
+
+def bearer(headers: Mapping[str, str]) -> str | None:
+    """The key of `Authorization: Bearer …`, the one form the platform documents."""
+    scheme, _, key = headers.get("Authorization", "").partition(" ")
+    return key.strip() if scheme.lower() == "bearer" and key.strip() else None

@@ -1,0 +1,129 @@
+"""Which deployment a model string means, and what serves it.
+
+Rules of model strings: public reports and docs collected in 2026. `accounts/A/deployments/ID` serves the
+base; `<model>#accounts/A/deployments/ID` with full paths is safest; `model#ID` works for adapters on a
+multi-LoRA deployment and not for live merge; a bare adapter is 404 on a dedicated deployment.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any, NamedTuple
+
+from fwctl.simulator.http.reply import InferenceError
+from fwctl.simulator.platform import deployments, models, names
+from fwctl.simulator.platform.world import World
+
+Doc = dict[str, Any]
+
+NOT_FOUND = "Model not found, inaccessible, and/or not deployed"
+SCALING_UP = (
+    "Deployment is currently scaled to zero and is scaling up. Please retry your request in a few minutes."
+)
+ROUTERS = "routers"
+_SERVING = ("READY", "UPDATING", "CREATING")
+
+
+class Target(NamedTuple):
+    """deployment: its settled document, None on serverless. base: the base model's document. adapter: the
+    LoRA asked for. ready: replicas that serve.
+    """
+
+    model: str
+    deployment: Doc | None
+    base: Doc
+    adapter: str | None
+    ready: int
+
+    @property
+    def name(self) -> str:
+        return str(self.deployment["name"] if self.deployment else self.base["name"])
+
+
+def missing() -> InferenceError:
+    return InferenceError(404, "NOT_FOUND", NOT_FOUND, param="model")
+
+
+def _visible_deployment(world: World, name: str) -> Doc:
+    if names.account_of(name) != world.caller.account:
+        raise missing()
+    doc = deployments.stored(world, name)
+    if doc is None or doc["state"] not in _SERVING:
+        raise missing()
+    return doc
+
+
+def _on(world: World, deployment: Doc, adapter: str | None) -> Target:
+    model = models.find(world, deployment["baseModel"])
+    if model is None:
+        raise missing()
+    base = models.base_of(world, model)
+    ready = deployment["replicaStats"]["readyReplicaCount"]
+    return Target(deployment["name"], deployment, base, adapter, ready)
+
+
+def _adapters(world: World, deployment: Doc) -> set[str]:
+    rows = world.tx.all("deployedModels")
+    return {
+        row["model"] for row in rows if row["deployment"] == deployment["name"] and row["state"] == "DEPLOYED"
+    }
+
+
+def _with_suffix(world: World, model: str, suffix: str) -> Target:
+    """`model#deployment` in full or short form."""
+    short = "/" not in suffix
+    account = world.caller.account
+    deployment = _visible_deployment(world, names.join(account, "deployments", suffix) if short else suffix)
+    full = model if model.startswith("accounts/") else names.join(account, "models", model)
+    adapters = _adapters(world, deployment)
+    if full in adapters:
+        return _on(world, deployment, full)
+    target = _on(world, deployment, None)
+    merged = deployment["baseModel"] != target.base["name"]
+    if full == deployment["baseModel"] and not (merged and (short or full != model)):
+        return target
+    if full == target.base["name"] and not short and not merged:
+        return target
+    raise missing()
+
+
+def _routed(world: World, name: str, draw: random.Random) -> Target:
+    """One of a router's deployments, by replica count (weighted-random) or the least loaded (even-load)."""
+    router = world.tx.get(ROUTERS, name)
+    if router is None or names.account_of(name) != world.caller.account:
+        raise missing()
+    account = world.caller.account
+    found = []
+    for text in router.get("deployments", ()):
+        doc = deployments.stored(world, names.qualify(text, account, "deployments", "deployment"))
+        if doc is not None and doc["state"] in _SERVING:
+            found.append(doc)
+    if not found:
+        raise missing()
+    weights = [doc["replicaStats"]["readyReplicaCount"] for doc in found]
+    if not any(weights):
+        return _on(world, found[0], None)
+    return _on(world, draw.choices(found, weights)[0], None)
+
+
+def resolve(world: World, text: str, draw: random.Random) -> Target:
+    """What the model string means for this caller. Raises InferenceError 404."""
+    model, hash_mark, suffix = text.partition("#")
+    if hash_mark:
+        return _with_suffix(world, model, suffix)
+    parts = text.split("/")
+    if len(parts) == 4 and parts[0] == "accounts":
+        if parts[2] == "deployments":
+            return _on(world, _visible_deployment(world, text), None)
+        if parts[2] == ROUTERS:
+            return _routed(world, text, draw)
+        if parts[2] == "models":
+            return _serverless(world, text)
+    raise missing()
+
+
+def _serverless(world: World, name: str) -> Target:
+    model = models.find(world, name)
+    if model is None or models.is_addon(model) or not model.get("supportsServerless"):
+        raise missing()
+    return Target(name, None, model, None, 1)
