@@ -34,7 +34,8 @@ def _plain(value: Any) -> Any:
 
 def digest(plan: Plan) -> str:
     """SHA-256 over account, stack and the sorted (address, deployment_id, actions, fields[path, before,
-    after]) of every change that asks something of the platform; nothing else, so comments, prices, versions and clocks do not change it."""
+    after]) of every change that asks something of the platform; nothing else, so comments, prices,
+    versions and clocks do not change it."""
     return digest_of_changes(plan.account, plan.stack, plan.changes)
 
 

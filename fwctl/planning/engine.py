@@ -12,14 +12,16 @@ from typing import Any
 
 from fwctl.catalog.prices import PriceList
 from fwctl.errors import UsageError
-from fwctl.firectl.capabilities import Capabilities
+from fwctl.firectl.capabilities import Capabilities, require
 from fwctl.live.model import LiveState
 from fwctl.planning.context import Context
 from fwctl.planning.cost import change_uses, cost_of, plan_cost
 from fwctl.planning.decide import decide
 from fwctl.planning.digest import live_fingerprint
+from fwctl.planning.guards.apply import guarded
+from fwctl.planning.intents import intent_changes
 from fwctl.planning.model import Change, Plan
-from fwctl.planning.options import PlanOptions
+from fwctl.planning.options import Intent, PlanOptions
 from fwctl.planning.orphans import orphan_changes
 from fwctl.planning.steps import router_names
 from fwctl.records.lockfile import LockFile
@@ -59,17 +61,18 @@ def make_plan(
         traffic=traffic or {},
         versions=versions or {},
     )
+    require(caps, spec.settings.get("require_firectl"))
     _check_names(context)
-    changes, drift = _entry_changes(context)
-    deletes, notes = orphan_changes(context)
-    changes = sorted([*changes, *deletes], key=lambda change: (change.address, change.deployment_id))
-    changes = [_priced(context, change) for change in changes]
+    changes, drift, notes = _changes(context)
+    changes = sorted(changes, key=lambda change: (change.address, change.deployment_id))
+    changes, checks = guarded(context, [_priced(context, change) for change in changes])
     return Plan(
         account=spec.account,
         stack=spec.stack,
         changes=tuple(changes),
         live_fingerprint=live_fingerprint(change.live for change in changes if change.live),
         cost=plan_cost(context, changes),
+        checks=tuple(checks),
         drift=tuple(drift),
         notes=tuple(notes),
     )
@@ -112,6 +115,15 @@ def _unknown_name(flag: str, name: str, known: list[str]) -> UsageError:
     near = get_close_matches(name, known, 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     return UsageError(f"{flag} names {name!r}, which neither the spec nor this stack has{hint}")
+
+
+def _changes(context: Context) -> tuple[list[Change], list[Mapping[str, Any]], list[str]]:
+    """What is to happen before the guards look at it, the drift, and notes about the whole."""
+    if context.options.intent not in (None, Intent.ADOPT):
+        return intent_changes(context), [], []
+    changes, drift = _entry_changes(context)
+    deletes, notes = orphan_changes(context)
+    return [*changes, *deletes], drift, notes
 
 
 def _entry_changes(context: Context) -> tuple[list[Change], list[Mapping[str, Any]]]:

@@ -1,0 +1,225 @@
+"""Commands about named deployments: hold, release, park, unpark, forget, destroy, undo, roll back.
+
+Each is planned and confirmed like an apply, whatever the specs say about the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from fwctl.catalog.fields import Effect
+from fwctl.errors import RefusedError, UsageError
+from fwctl.firectl.argv import UPDATE
+from fwctl.live.identity import LEAVING
+from fwctl.live.marker import split_description
+from fwctl.live.model import LiveDeployment, Marker
+from fwctl.planning.blocking import blocked
+from fwctl.planning.context import Context, problem
+from fwctl.planning.marking import marked, owner_text
+from fwctl.planning.model import Change, FieldChange, Step
+from fwctl.planning.options import Intent
+from fwctl.planning.orphans import delete
+from fwctl.planning.steps import UNDELETE, commands, mark_steps
+
+Plan = Callable[[Context, str, LiveDeployment], Change]
+
+
+def intent_changes(context: Context) -> list[Change]:
+    """One change for each named deployment. Raises UsageError for a name that means nothing here."""
+    intent = context.options.intent
+    assert intent is not None
+    names = dict.fromkeys(context.options.intent_names)
+    return [_ACTIONS[intent](context, name, _target(context, name, intent)) for name in names]
+
+
+def _target(context: Context, name: str, intent: Intent) -> LiveDeployment:
+    for live in _candidates(context, name):
+        if (live.state in LEAVING) == (intent is Intent.UNDELETE):
+            return live
+    what = "deleted deployment" if intent is Intent.UNDELETE else "deployment"
+    raise UsageError(
+        f"there is no {what} {name!r} in stack {context.spec.stack!r} of account {context.spec.account!r}",
+        next_steps=["fwctl status"],
+    )
+
+
+def _candidates(context: Context, name: str) -> list[LiveDeployment]:
+    """By spec entry, by this stack's marker, then by deployment ID."""
+    found: list[LiveDeployment | None] = []
+    pair = context.matches.by_name.get(name)
+    if pair is not None:
+        if pair.rivals:
+            raise RefusedError(f"{name} could mean {' or '.join(i.deployment_id for i in pair.rivals)}")
+        found += [pair.current, pair.holder]
+    found += context.matches.orphans.get(name, ())
+    found.append(context.live.deployments.get(name))
+    found += [live for live in context.live.deployments.values() if _is_marked(context, live, name)]
+    return [live for live in found if live is not None]
+
+
+def _is_marked(context: Context, live: LiveDeployment, name: str) -> bool:
+    marker = live.marker
+    return marker is not None and (marker.stack, marker.name) == (context.spec.stack, name)
+
+
+def _not_ours(context: Context, change: Change, live: LiveDeployment) -> Change | None:
+    marker = live.marker
+    if marker is not None and marker.stack == context.spec.stack:
+        return None
+    owner = f"belongs to stack {marker.stack!r}" if marker else "is not marked as this stack's"
+    way_out = None if marker else f"`fwctl adopt {change.name}` takes it over"
+    return blocked(
+        change,
+        [
+            problem(
+                "ownership",
+                f"{live.deployment_id} {owner}",
+                context.spec.deployments.get(change.name),
+                suggestion=way_out,
+                deployment=change.name,
+            )
+        ],
+    )
+
+
+def _change(name: str, live: LiveDeployment, reason: str) -> Change:
+    return Change(name, live.deployment_id, ("no-op",), reason=reason, live=live)
+
+
+def _mark(context: Context, change: Change, live: LiveDeployment, goal: Marker, path: str) -> Change:
+    """A change of the marker alone, nothing when it says so already."""
+    before, after = _marker_value(live.marker, path), _marker_value(goal, path)
+    if before == after:
+        return replace(change, reason="is so already")
+    steps = mark_steps(context, live, goal)
+    return replace(
+        change,
+        actions=("mark",),
+        fields=(FieldChange(path, before, after, Effect.NONE),),
+        steps=steps,
+        commands=commands(context, steps),
+    )
+
+
+def _marker_value(marker: Marker | None, path: str) -> Any:
+    if marker is None:
+        return None
+    if path == "marker.owner":
+        return owner_text(marker)
+    return f"{marker.hold_until:%Y-%m-%dT%H:%MZ}" if marker.hold_until else None
+
+
+def _hold(context: Context, name: str, live: LiveDeployment) -> Change:
+    until = context.options.hold_until
+    change = _change(name, live, "holds changes" if until else "lets changes go on")
+    other = _not_ours(context, change, live)
+    if other is not None or live.marker is None:
+        return other or change
+    return _mark(context, change, live, marked(live.marker, hold_until=until), "marker.hold_until")
+
+
+def _release(context: Context, name: str, live: LiveDeployment) -> Change:
+    return _hold(replace(context, options=replace(context.options, hold_until=None)), name, live)
+
+
+def _forget(context: Context, name: str, live: LiveDeployment) -> Change:
+    change = _change(name, live, "no longer this stack's; it goes on running")
+    other = _not_ours(context, change, live)
+    if other is not None:
+        return other
+    steps = mark_steps(context, live, None)
+    return replace(
+        change,
+        actions=("mark",),
+        fields=(FieldChange("marker.owner", owner_text(live.marker), None, Effect.NONE),),
+        steps=steps,
+        commands=commands(context, steps),
+    )
+
+
+def _park(context: Context, name: str, live: LiveDeployment) -> Change:
+    return _scale(context, name, live, {"replicas.min": 0, "replicas.max": 0}, "park")
+
+
+def _unpark(context: Context, name: str, live: LiveDeployment) -> Change:
+    entry = context.spec.deployments.get(name)
+    if entry is None:
+        raise UsageError(
+            f"{name} is not in the spec, so nobody says how many replicas it shall have",
+            next_steps=["put it into the spec (`fwctl import`), then `fwctl apply`"],
+        )
+    values = {path: entry.fields[path] for path in ("replicas.min", "replicas.max")}
+    return _scale(context, name, live, values, "unpark")
+
+
+def _scale(context: Context, name: str, live: LiveDeployment, goal: Mapping[str, int], action: str) -> Change:
+    change = _change(name, live, f"{action}ed by name")
+    other = _not_ours(context, change, live)
+    if other is not None:
+        return other
+    fields = tuple(
+        FieldChange(path, live.fields.get(path, 0), value, Effect.IN_PLACE)
+        for path, value in goal.items()
+        if live.fields.get(path, 0) != value
+    )
+    if not fields:
+        return replace(change, reason="is so already")
+    steps = (Step(UPDATE, live.deployment_id, {item.path: item.after for item in fields}),)
+    return replace(
+        change,
+        actions=(action,),
+        fields=fields,
+        steps=steps,
+        commands=commands(context, steps),
+        desired=dict(goal),
+    )
+
+
+def _destroy(context: Context, name: str, live: LiveDeployment) -> Change:
+    change = delete(context, name, live, "deleted by name")
+    if live.marker is None and name not in context.spec.deployments:
+        return change  # an unmanaged deployment that was named by its ID
+    other = _not_ours(context, change, live) if live.marker is not None else None
+    return other or change
+
+
+def _undelete(context: Context, name: str, live: LiveDeployment) -> Change:
+    change = _change(name, live, "brought back while the platform still holds it")
+    if live.state != "DELETED":
+        return replace(
+            change, actions=("wait",), reason=f"it is {live.state}; undelete works once it is DELETED"
+        )
+    steps = (Step(UNDELETE, live.deployment_id),)
+    return replace(change, actions=("undelete",), steps=steps, commands=commands(context, steps))
+
+
+def _rollback(context: Context, name: str, live: LiveDeployment) -> Change:
+    """Deletes the new half of a replacement; the next attempt gets another ID, because a deleted
+    deployment keeps its own for seven days."""
+    pair = context.matches.by_name.get(name)
+    following = pair.next if pair else None
+    if following is None or live.marker is None:
+        return _change(name, live, "no replacement is in progress")
+    marker = marked(live.marker, attempt=live.marker.attempt + 1, step=None)
+    change = delete(context, name, following, f"{live.deployment_id} stays, {following.deployment_id} goes")
+    steps = (*mark_steps(context, live, marker), *change.steps)
+    return replace(change, steps=steps, commands=commands(context, steps))
+
+
+def user_text(live: LiveDeployment) -> str:
+    """The description without fwctl's part."""
+    return split_description(str(live.fields.get("description", "")))[0]
+
+
+_ACTIONS: Mapping[Intent, Plan] = {
+    Intent.HOLD: _hold,
+    Intent.RELEASE: _release,
+    Intent.PARK: _park,
+    Intent.UNPARK: _unpark,
+    Intent.FORGET: _forget,
+    Intent.DESTROY: _destroy,
+    Intent.UNDELETE: _undelete,
+    Intent.ROLLBACK: _rollback,
+}
