@@ -1,0 +1,17 @@
+"""The parts of a request that name rows of tables, looked up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fwctl.fit.engines import Engine
+from fwctl.fit.precision import Precision
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Precision, KV precision and engine of a request."""
+
+    precision: Precision
+    kv: str
+    engine: Engine

@@ -1,0 +1,117 @@
+"""Sizes of one layout of one request: weights, cache plan, pool, conversations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fwctl.fit.architecture import Architecture, CacheKind
+from fwctl.fit.engines import Band, Budget, budget
+from fwctl.fit.extras import Extras, extras_for
+from fwctl.fit.kvcache import Growth, growths
+from fwctl.fit.padding import padding_bytes
+from fwctl.fit.paging import CachePlan, linear_plan, paged_plan
+from fwctl.fit.precision import scheme_for
+from fwctl.fit.request import FitRequest
+from fwctl.fit.setting import Setting
+from fwctl.fit.weights import Layout, Weights, weigh
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Everything that one layout of one request takes, per GPU."""
+
+    layout: Layout
+    weights_bytes: float
+    weights_total: float
+    by_kind: Weights | None
+    padding: float
+    extras: Extras
+    growths: tuple[Growth, ...]
+    plan: CachePlan
+    budget: Budget
+    pool: Band
+    concurrency: Band
+    p50_concurrency: Band | None
+
+
+def layouts(request: FitRequest) -> list[Layout]:
+    """Tensor parallel; for the platform's engine also data-parallel attention where it changes the
+    cache (a latent or fewer KV heads than GPUs), because a shape does not say which one it runs."""
+    ranks = request.accelerator_count // request.pipeline
+    layouts = [Layout(ranks, request.pipeline)]
+    architecture = request.architecture
+    if request.engine == "fireworks" and ranks > 1 and architecture is not None:
+        heads = min((c.heads for c in architecture.caches if c.kind is CacheKind.FULL), default=ranks)
+        if architecture.latent or heads < ranks:
+            layouts.append(Layout(ranks, request.pipeline, data_attention=True))
+    return layouts
+
+
+def sizes(request: FitRequest, architecture: Architecture, setting: Setting, layout: Layout) -> Sizes:
+    """Weights, cache plan and pool of one layout."""
+    precision, kv, engine = setting.precision, setting.kv, setting.engine
+    scheme = scheme_for(architecture, precision)
+    weighed = weigh(architecture, scheme, layout)
+    per_gpu, total = weighed.per_gpu, weighed.total
+    if request.parameters is not None:
+        total = request.parameters * precision.bits / 8
+        per_gpu = total / layout.gpus
+    elif request.weights_bytes is not None:
+        per_gpu *= request.weights_bytes / total
+        total = request.weights_bytes
+    padding = 0.0 if engine.name == "ideal" else padding_bytes(request, architecture, scheme, layout)
+    ranks = 1 if layout.data_attention else layout.tensor
+    items = growths(architecture.caches, kv, ranks)
+    extras = extras_for(request, architecture, setting, layout)
+    items += extras.growths
+    available = budget(
+        engine,
+        request.accelerator,
+        request.accelerator_count,
+        vocabulary=architecture.vocab_size,
+        latent=architecture.latent,
+        utilization=request.utilization,
+    )
+    plan = _plan(items, available)
+    pool = pool_of(request, available, per_gpu + padding + extras.weights_bytes)
+    copies = layout.tensor if layout.data_attention else 1
+    return Sizes(
+        layout,
+        per_gpu,
+        total,
+        weighed if request.parameters is None else None,
+        padding,
+        extras,
+        items,
+        plan,
+        available,
+        pool,
+        _concurrency(request, plan, pool, request.workload.context_tokens, copies),
+        None
+        if request.workload.p50_tokens is None
+        else _concurrency(request, plan, pool, request.workload.p50_tokens, copies),
+    )
+
+
+def _plan(items: tuple[Growth, ...], available: Budget) -> CachePlan:
+    if available.paged:
+        return paged_plan(items, available.block_tokens, available.chunk)
+    return linear_plan(items, available.chunk)
+
+
+def pool_of(request: FitRequest, available: Budget, weights: float) -> Band:
+    if request.kv_pool_bytes is not None:
+        return Band(request.kv_pool_bytes, request.kv_pool_bytes, request.kv_pool_bytes)
+    room = available.usable_bytes - weights
+    over = available.overhead
+    return Band(room - over.low, room - over.mid, room - over.high)
+
+
+def _concurrency(request: FitRequest, plan: CachePlan, pool: Band, tokens: int, copies: int) -> Band:
+    prefix = request.workload.shared_prefix_tokens
+    pipeline = request.pipeline
+
+    def at(size: float) -> float:
+        return copies * plan.concurrency(size * pipeline, tokens, prefix)
+
+    return Band(at(pool.low), at(pool.mid), at(pool.high))
