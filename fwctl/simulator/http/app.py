@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 
 from fwctl.simulator.http.backend import Backend
+from fwctl.simulator.http.control.server import add_routes
 from fwctl.simulator.http.inference.service import MAX_BODY_BYTES, Service
 from fwctl.simulator.http.knobs import Knobs
 from fwctl.simulator.http.pacing import WallPacer
@@ -42,5 +43,6 @@ def build(backend: Backend, knobs: Knobs) -> web.Application:
     service = Service(backend, knobs, WallPacer())
     app[SERVICE], app[BACKEND] = service, backend
     _inference(app, service)
+    add_routes(app, backend, service.flush)
     app.router.add_get("/healthz", _health)
     return app

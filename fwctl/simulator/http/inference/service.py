@@ -80,6 +80,9 @@ class Service:
         self.fleets: dict[str, Fleet] = {}
         self.log = Log()
 
+    async def flush(self) -> None:
+        """Write the traffic counted so far to the state."""
+
     async def open(self, http: web.Request, prefix: str) -> tuple[str, float, Knobs, Caller, Any]:
         """What every endpoint begins with: key, knobs, body. Raises InferenceError."""
         received_s = self.pacer.now()

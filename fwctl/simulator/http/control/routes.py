@@ -1,0 +1,55 @@
+"""Which method and path is which call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fwctl.simulator.http.control import catalogue, deployments
+from fwctl.simulator.http.control.call import Call, Doc
+from fwctl.simulator.platform.world import World
+
+Work = Callable[[World, Call], Doc]
+
+
+class Route(NamedTuple):
+    """path: below /v1, `{id}` never holds a colon. writes: needs a writing transaction. verb: the name by
+    which faults and the call log know it.
+    """
+
+    method: str
+    path: str
+    work: Work
+    verb: str
+    writes: bool = False
+
+
+_A = "/accounts/{account}"
+_D, _M, _S = f"{_A}/deployments", f"{_A}/models", f"{_A}/deploymentShapes"
+_ID = "{id:[^/:]+}"
+
+ROUTES: tuple[Route, ...] = (
+    Route("POST", _D, deployments.create, "deployment create", writes=True),
+    Route("GET", _D, deployments.every, "deployment list"),
+    Route("GET", f"{_D}/{_ID}", deployments.get, "deployment get"),
+    Route("PATCH", f"{_D}/{_ID}", deployments.update, "deployment update", writes=True),
+    Route("PATCH", f"{_D}/{_ID}:scale", deployments.scale, "deployment scale", writes=True),
+    Route("DELETE", f"{_D}/{_ID}", deployments.delete, "deployment delete", writes=True),
+    Route("POST", f"{_D}/{_ID}:undelete", deployments.undelete, "deployment undelete", writes=True),
+    Route("POST", f"{_D}/{_ID}:setTags", deployments.set_tags, "deployment tag set", writes=True),
+    Route("POST", f"{_D}/{_ID}:deleteTags", deployments.delete_tags, "deployment tag unset", writes=True),
+    Route("GET", _S, catalogue.every_shape, "deployment-shape list"),
+    Route("GET", f"{_S}/{_ID}", catalogue.get_shape, "deployment-shape get"),
+    Route("GET", f"{_S}/{_ID}/versions", catalogue.every_version, "deployment-shape-version list"),
+    Route("GET", f"{_S}/{_ID}/versions/{{version}}", catalogue.get_version, "deployment-shape-version get"),
+    Route("POST", f"{_A}/deploymentShapeVersions:match", catalogue.match, "deployment-shape-version match"),
+    Route("GET", _M, catalogue.every_model, "model list"),
+    Route("POST", _M, catalogue.create_model, "model create", writes=True),
+    Route("GET", f"{_M}/{_ID}", catalogue.get_model, "model get"),
+    Route("PATCH", f"{_M}/{_ID}", catalogue.update_model, "model update", writes=True),
+    Route("DELETE", f"{_M}/{_ID}", catalogue.delete_model, "model delete", writes=True),
+    Route("POST", f"{_M}/{_ID}:prepare", catalogue.prepare_model, "model prepare", writes=True),
+    Route("GET", f"{_A}/quotas", catalogue.every_quota, "quota list"),
+    Route("GET", f"{_A}/quotas/{_ID}", catalogue.get_quota, "quota get"),
+    Route("PATCH", f"{_A}/quotas/{_ID}", catalogue.update_quota, "quota update", writes=True),
+)
