@@ -157,10 +157,10 @@ def build(entry: registry.Entry) -> Any:
     """The typer command of a registry entry."""
     declared = load(entry)
 
-    def callback(context: typer.Context, **options: Any) -> None:
-        run: Run = context.obj
+    def callback(typer_context: typer.Context, **options: Any) -> None:
+        run: Run = typer_context.obj
         mine = {name: value for name, value in options.items() if name not in COMMON_NAMES}
-        settings = resolve(_given(context), run.env.environ, declared.formats)
+        settings = resolve(_given(typer_context), run.env.environ, declared.formats)
         run.output = Output(
             run.env, settings.format, settings.quiet, settings.verbose, settings.no_color, settings.json_out
         )
@@ -181,7 +181,7 @@ def build(entry: registry.Entry) -> Any:
 
 def _with_signature(function: Callable[..., None], own: Iterable[inspect.Parameter]) -> Callable[..., None]:
     keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("context", keyword, annotation=typer.Context)]
+    parameters = [inspect.Parameter("typer_context", keyword, annotation=typer.Context)]
     parameters += [item.replace(kind=keyword) for item in own]
     for option in COMMON:
         kind: Any = bool if option.metavar is None else str | None

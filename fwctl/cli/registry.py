@@ -32,6 +32,7 @@ GROUPS: dict[str, tuple[str, str]] = {"sim": ("The embedded Fireworks simulator.
 COMMANDS: tuple[Entry, ...] = (
     Entry("init", "init", "Print a commented starter spec.", SPECS),
     Entry("validate", "validate", "Check specs; offline unless --online is given.", SPECS),
+    Entry("fit-check", "fit_check", "Check weights and KV memory before anything is created.", SPECS),
     Entry("doctor", "doctor", "Say which firectl, account and credentials are used.", HELP),
     Entry("completion", "completion", "Print a completion script for bash, zsh or fish.", HELP),
     Entry("version", "version", "Print the version of fwctl.", HELP),

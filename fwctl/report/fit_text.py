@@ -17,7 +17,7 @@ _BAR_COLUMNS = 40
 def write(page: Page, report: Report) -> None:
     """One block for each deployment, then the counts."""
     for result in report.body.get("results", ()):
-        _result(page, result)
+        _result(page, result, explain=bool(report.body.get("explain")))
         page.blank()
     matrix = report.body.get("matrix")
     if matrix:
@@ -28,9 +28,9 @@ def write(page: Page, report: Report) -> None:
     page.line(Span("Fit: ", "bold"), told or "nothing to check")
 
 
-def _result(page: Page, result: Mapping[str, Any]) -> None:
+def _result(page: Page, result: Mapping[str, Any], *, explain: bool) -> None:
     verdict = result["verdict"]
-    page.line(Span(result["name"], "bold"), ": ", Span(verdict, VERDICT_STYLE.get(verdict, "")))
+    page.line(Span(str(result["name"] or result["model"]), "bold"), ": ", Span(verdict, VERDICT_STYLE.get(verdict, "")))
     page.line(
         f"{result['model']} on {result['accelerator_count']} x {result['accelerator']}, {result['precision']}"
         f", KV {result['kv_precision']}, engine policy {result['engine']}",
@@ -45,7 +45,7 @@ def _result(page: Page, result: Mapping[str, Any]) -> None:
         page.line(Span("assumed: ", "dim"), str(assumed), indent=2)
     page.line(Span(f"evidence: {result.get('evidence', 'unknown')}", "dim"), indent=2)
     _alternatives(page, result.get("alternatives", ()))
-    for line in result.get("explanation", ()):
+    for line in result.get("explain", ()) if explain else ():
         page.line(str(line), indent=4)
 
 

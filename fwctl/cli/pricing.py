@@ -1,0 +1,39 @@
+"""Which prices hold: the published ones of today, with a contract's in their place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fwctl.catalog.prices import PriceList, published, with_contract
+from fwctl.cli.command import Call
+from fwctl.errors import InvalidSpecError
+from fwctl.spec.model import Spec
+
+_LARGEST_BYTES = 2**20
+
+
+def price_list(call: Call, spec: Spec | None) -> PriceList:
+    """Published prices of today; `settings.prices` of the spec wins. Raises InvalidSpecError."""
+    base = published(call.env.clock.now().date())
+    name = spec.settings.get("prices") if spec else None
+    if spec is None or not name:
+        return base
+    folders = [Path(file).parent for file in spec.sha256] or [Path()]
+    candidates = [call.env.cwd / folder / str(name) for folder in dict.fromkeys(folders)]
+    path = next((item for item in candidates if item.is_file()), candidates[0])
+    return with_contract(base, _document(path), str(name))
+
+
+def _document(path: Path) -> object:
+    import yaml
+
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST_BYTES + 1)
+        if len(data) > _LARGEST_BYTES:
+            raise InvalidSpecError(f"price file {path} is larger than 1 MiB")
+        return yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - safe
+    except OSError as error:
+        raise InvalidSpecError(f"price file {path} cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InvalidSpecError(f"price file {path} is not YAML: {str(error).splitlines()[0]}") from None
