@@ -107,4 +107,5 @@ class LiveState:
     routers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reservations: tuple[Mapping[str, Any], ...] = ()
     loaded_addons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    signed_in_as: str | None = None  # the account that `whoami` names, where it says one
     unread: Mapping[str, str] = field(default_factory=dict)  # optional reads that failed -> why

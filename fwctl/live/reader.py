@@ -40,6 +40,7 @@ class Reader(Protocol):
     def list_routers(self) -> Sequence[Mapping[str, Any]]: ...
     def list_reservations(self) -> Sequence[Mapping[str, Any]]: ...
     def list_deployed_models(self) -> Sequence[Mapping[str, Any]]: ...
+    def whoami(self) -> Mapping[str, str]: ...
 
 
 class Abilities(Protocol):
@@ -70,6 +71,7 @@ def read_live(
     for model in wanted.preset_models if caps.has_match else ():
         jobs["match", model] = lambda model=model: _match(firectl, model)  # type: ignore[misc]
     fixed: dict[str, Callable[[], Sequence[Mapping[str, Any]]]] = {
+        "whoami": lambda: [firectl.whoami()],
         "quotas": firectl.list_quotas,
         "routers": firectl.list_routers,
         "reservations": firectl.list_reservations,
@@ -92,6 +94,7 @@ def read_live(
         routers={short_id(str(row.get("name", ""))): row for row in done["fixed", "routers"]},
         reservations=tuple(done["fixed", "reservations"]),
         loaded_addons=_loaded(done.get(("fixed", "deployed_models"), ()), deployments),
+        signed_in_as=next((str(row.get("account_id") or "") for row in done["fixed", "whoami"]), "") or None,
         unread=dict(sorted(unread.items())),
     )
 

@@ -16,7 +16,7 @@ from fwctl.live.identity import match as match_deployments
 from fwctl.live.model import LiveDeployment, LiveState, ShapeVersion
 from fwctl.planning.options import PlanOptions
 from fwctl.records.lockfile import LockFile
-from fwctl.spec.model import Deployment, Spec
+from fwctl.spec.model import Deployment, Evidence, Spec
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Context:
     prices: PriceList
     now: datetime
     fit: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    evidence: Any = None
+    evidence: Evidence = field(default_factory=Evidence)
     lock: LockFile | None = None
     traffic: Mapping[str, float | None] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

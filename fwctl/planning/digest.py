@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fwctl.live.model import LiveDeployment
-from fwctl.planning.model import Change, Plan
+from fwctl.planning.model import Plan
 from fwctl.redact import MASK, Secret
 
 # Kinds of change that ask nothing of the platform: a wait that ends in between must not void a review.
@@ -36,21 +36,42 @@ def digest(plan: Plan) -> str:
     """SHA-256 over account, stack and the sorted (address, deployment_id, actions, fields[path, before,
     after]) of every change that asks something of the platform; nothing else, so comments, prices,
     versions and clocks do not change it."""
-    return digest_of_changes(plan.account, plan.stack, plan.changes)
-
-
-def digest_of_changes(account: str, stack: str, changes: Iterable[Change]) -> str:
     rows = [
-        [
+        (
             change.address,
             change.deployment_id,
             list(change.actions),
-            sorted(([item.path, item.before, item.after] for item in change.fields), key=_first),
-        ]
-        for change in sorted(changes, key=lambda change: (change.address, change.deployment_id))
-        if change.primary not in UNREVIEWED
+            [[item.path, item.before, item.after] for item in change.fields],
+        )
+        for change in plan.changes
     ]
-    return hashlib.sha256(canonical_json([account, stack, rows]).encode()).hexdigest()
+    return _digest(plan.account, plan.stack, rows)
+
+
+def digest_of_document(document: Mapping[str, Any]) -> str:
+    """The digest of a plan's JSON form, from its changes. Raises KeyError and the like when it has none."""
+    rows = [
+        (
+            str(change["address"]),
+            str(change["deployment_id"]),
+            list(change["actions"]),
+            [[item["path"], item["before"], item["after"]] for item in change["fields"]],
+        )
+        for change in document["changes"]
+    ]
+    return _digest(document["account"], document["stack"], rows)
+
+
+Row = tuple[str, str, list[str], list[list[Any]]]
+
+
+def _digest(account: str, stack: str, rows: Iterable[Row]) -> str:
+    reviewed = [
+        [address, deployment_id, actions, sorted(fields, key=_first)]
+        for address, deployment_id, actions, fields in sorted(rows, key=lambda row: row[:2])
+        if actions[0] not in UNREVIEWED
+    ]
+    return hashlib.sha256(canonical_json([account, stack, reviewed]).encode()).hexdigest()
 
 
 def _first(row: Sequence[Any]) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from fwctl.catalog.fields import BY_PATH
 from fwctl.catalog.prices import PriceList
 from fwctl.errors import UsageError
 from fwctl.firectl.capabilities import Capabilities, require
@@ -23,9 +24,10 @@ from fwctl.planning.intents import intent_changes
 from fwctl.planning.model import Change, Plan
 from fwctl.planning.options import Intent, PlanOptions
 from fwctl.planning.orphans import orphan_changes
+from fwctl.planning.reservations import reserved
 from fwctl.planning.steps import router_names
 from fwctl.records.lockfile import LockFile
-from fwctl.spec.model import Deployment, Spec
+from fwctl.spec.model import Deployment, Evidence, Spec
 
 
 def make_plan(
@@ -37,7 +39,7 @@ def make_plan(
     prices: PriceList,
     now: datetime,
     fit: Mapping[str, Mapping[str, Any]] | None = None,
-    evidence: Any = None,
+    evidence: Evidence | None = None,
     lock: LockFile | None = None,
     traffic: Mapping[str, float | None] | None = None,
     versions: Mapping[str, str] | None = None,
@@ -56,7 +58,7 @@ def make_plan(
         prices=prices,
         now=now,
         fit=fit or {},
-        evidence=evidence,
+        evidence=evidence or Evidence(),
         lock=lock,
         traffic=traffic or {},
         versions=versions or {},
@@ -71,7 +73,7 @@ def make_plan(
         stack=spec.stack,
         changes=tuple(changes),
         live_fingerprint=live_fingerprint(change.live for change in changes if change.live),
-        cost=plan_cost(context, changes),
+        cost={**plan_cost(context, changes), "reserved": reserved(context, changes)},
         checks=tuple(checks),
         drift=tuple(drift),
         notes=tuple(notes),
@@ -86,8 +88,10 @@ def with_sets(spec: Spec, options: PlanOptions) -> Spec:
     for name, values in options.sets.items():
         if name not in entries:
             raise UsageError(f"--set names {name!r}, which is not in the spec")
-        entry = entries[name]
-        entries[name] = replace(entry, fields={**entry.fields, **values})
+        fields, own = dict(entries[name].fields), dict(entries[name].own)
+        for path, value in values.items():
+            (fields if BY_PATH[path].managed else own)[path] = value
+        entries[name] = replace(entries[name], fields=fields, own=own)
     return replace(spec, deployments=entries)
 
 

@@ -106,7 +106,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The whole plan, changes sorted by address. `desired` is what `apply --plan` recomputes from."""
+    """The whole plan, changes sorted by address. What it is recomputed from is `plan_file.Inputs`."""
 
     account: str
     stack: str
@@ -117,4 +117,3 @@ class Plan:
     drift: tuple[Mapping[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    desired: Mapping[str, Any] = field(default_factory=dict)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from fwctl.errors import Diagnostic
 from fwctl.planning.blocking import blocked
 from fwctl.planning.context import Context, problem
-from fwctl.planning.guards import budget, deletes, fit, lock, platform, quota, scale
-from fwctl.planning.guards.finding import FAIL, PASS, Finding, Guard
+from fwctl.planning.guards import budget, deletes, fit, gates, lock, platform, quota, scale
+from fwctl.planning.guards.finding import FAIL, PASS, WARN, Finding, Guard
 from fwctl.planning.model import Change, Check
 
 # In the order in which their checks are shown. Deletes that are refused one by one still count for the
@@ -18,6 +18,8 @@ ALL: tuple[Guard, ...] = (
     platform.region_has_gpu,
     fit.fit,
     fit.context_length,
+    gates.evaluation,
+    gates.bench,
     deletes.protection,
     deletes.named,
     deletes.thresholds,
@@ -46,8 +48,11 @@ def _key(change: Change) -> tuple[str, str]:
 
 def _account(context: Context) -> Check:
     """Names of another account end the read, so what arrives here has been compared."""
-    count = len(context.live.deployments)
-    return Check("account", PASS, f"{count} deployments read, all of account {context.spec.account}")
+    own, other = context.spec.account, context.live.signed_in_as
+    said = f"{len(context.live.deployments)} deployments read, all of account {own}"
+    if other is not None and other != own:
+        return Check("account", WARN, f"{said}; signed in to {other}")
+    return Check("account", PASS, said)
 
 
 def _check(finding: Finding) -> Check:
