@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -29,13 +30,14 @@ def locate(env: Env, option: str | None = None) -> list[str]:
     wanted = option or env.environ.get("FWCTL_FIRECTL") or "firectl"
     if wanted == SIMULATOR:
         return list(SIMULATOR_COMMAND)
-    named = Path(wanted).expanduser()
-    if not named.is_absolute() and len(named.parts) > 1:
+    is_path = "/" in wanted or os.sep in wanted
+    named = Path(wanted).expanduser() if is_path else Path(wanted)
+    if is_path:
         named = env.cwd / named
     found = shutil.which(str(named), path=env.environ.get("PATH", ""))
     if found:
         return [found]
-    if named.is_file():
+    if is_path and named.is_file():
         raise FirectlMissingError(f"{wanted} is not an executable file", next_steps=INSTALL_STEPS)
-    where = "is not on the PATH" if len(named.parts) == 1 else "does not exist"
+    where = "is not on the PATH" if not is_path else "does not exist"
     raise FirectlMissingError(f"firectl was not found: {wanted} {where}", next_steps=INSTALL_STEPS)

@@ -148,16 +148,20 @@ def _decoded(text: str) -> Iterator[Any]:
         except RecursionError:
             _fail("firectl's JSON is nested too deeply", text[at:])
         except json.JSONDecodeError as error:
-            cut = error.pos >= len(text.rstrip())
-            _fail(
-                "firectl's JSON is cut off" if cut else f"firectl's JSON is broken ({error.msg})", text[at:]
-            )
+            _fail(_what_is_wrong(error), text[at:])
         except ValueError as error:
             _fail(f"firectl's JSON is broken ({error})", text[at:])
         if text[end:].lstrip(" \t")[:1] in (",", ":", "]", "}"):
             _fail("firectl's JSON is broken (more follows its end)", text[at:])
         yield value
         position = end
+
+
+def _what_is_wrong(error: json.JSONDecodeError) -> str:
+    rest = error.doc[error.pos :].rstrip()
+    if not rest or (error.msg.startswith("Unterminated string") and "\n" not in rest):
+        return "firectl's JSON is cut off"
+    return f"firectl's JSON is broken ({error.msg})"
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

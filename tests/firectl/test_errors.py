@@ -52,8 +52,8 @@ RPC = "error creating deployment: rpc error: code = {} desc = {}"
         ("FailedPrecondition: cannot delete model with active deployments", "precondition"),
         (
             (
-                "rpc error: code = FailedPrecondition desc = Account acme is suspended, possibly due to reaching "
-                "the monthly spending limit or failure to pay past invoices"
+                "rpc error: code = FailedPrecondition desc = Account acme is suspended, possibly due to "
+                "reaching the monthly spending limit or failure to pay past invoices"
             ),
             "suspended",
         ),
@@ -108,8 +108,9 @@ def test_the_servers_own_words_and_code_are_kept_apart_from_the_wrapping():
             "create-model-failed-2025.txt",
             (
                 "error uploading model: error reading safetensors file "
-                "Llama-3.3-70B-Instruct-bnb-4bit/model-00004-of-00008.safetensors: error reading safetensors metadata: header too large: max 100000000, actual "
-                "2336927755350992246"
+                "Llama-3.3-70B-Instruct-bnb-4bit/model-00004-of-00008.safetensors: "
+                "error reading safetensors metadata: header too large: max 100000000, "
+                "actual 2336927755350992246"
             ),
         ),
         ("delete-verb-noun.txt", None),
