@@ -48,8 +48,12 @@ def change(work: Work) -> Procedure[Ended]:
     for step in work.change.steps:
         if step.verb not in LATER:
             notes += [(yield from perform(work, step))]
-    ended = yield from finish(work, work.change.deployment_id)
-    return replace(ended, note="; ".join(dict.fromkeys(n for n in (*notes, ended.note) if n)))
+    ended = yield from finish(work, work.written_id)
+    return replace(
+        ended,
+        deployment_id=work.written_id,
+        note="; ".join(dict.fromkeys(n for n in (*notes, ended.note) if n)),
+    )
 
 
 def _creates_only(work: Work) -> bool:
@@ -64,13 +68,14 @@ def finish(work: Work, deployment_id: str) -> Procedure[Ended]:
     if ended.outcome is Outcome.DONE:
         for step in work.steps(*ADDONS):
             yield from perform(work, step)
-        if work.options.verify is Verify.REQUEST and not _parked(work):
+        if work.options.verify is Verify.REQUEST and not parked(work):
             ended = yield from answered(work, deployment_id)
     return ended
 
 
-def _parked(work: Work) -> bool:
-    return work.entry is None or work.entry.fields.get("replicas.max") == 0
+def parked(work: Work) -> bool:
+    """True for a deployment that nobody can ask for an answer."""
+    return bool(work.wanted.get("replicas.max") == 0)
 
 
 def _recheck(work: Work, planned: LiveDeployment) -> Procedure[str]:
@@ -90,18 +95,16 @@ def _recheck(work: Work, planned: LiveDeployment) -> Procedure[str]:
 
 def _already_done(work: Work, now: LiveDeployment | None) -> bool:
     """Another run has made exactly this change, marker included."""
-    marker = _marker_to_write(work)
-    if now is None or marker is None or now.marker is None:
+    written = [marker_in(step) for step in work.steps(CREATE, UPDATE) if "description" in step.fields]
+    if now is None or now.marker is None or not written or written[-1] is None:
         return False
-    bare = replace(now.marker, field_digests={})
-    return bare == replace(marker, field_digests={}) and reads_back(work.wanted, now)
+    same_marker = replace(now.marker, field_digests={}) == replace(written[-1], field_digests={})
+    return same_marker and reads_back(work.wanted, now)
 
 
-def _marker_to_write(work: Work) -> Marker | None:
-    for step in work.steps(CREATE, UPDATE):
-        if "description" in step.fields:
-            return split_description(str(step.fields["description"]))[1]
-    return None
+def marker_in(step: Step) -> Marker | None:
+    """The marker that a create or update writes."""
+    return split_description(str(step.fields.get("description", "")))[1]
 
 
 def perform(work: Work, step: Step) -> Procedure[str]:
@@ -110,7 +113,7 @@ def perform(work: Work, step: Step) -> Procedure[str]:
 
 
 def _create(work: Work, step: Step) -> Procedure[str]:
-    return (yield from writes.create(work, step, work.change.deployment_id))
+    return (yield from writes.create(work, step))
 
 
 def _purge(work: Work, step: Step) -> Procedure[str]:

@@ -51,11 +51,13 @@ Effect = Call | Look | Poll | Ask | Pause
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a procedure ended without failing."""
+    """How a procedure ended without failing. deployment_id: the one that serves now, when it is not the
+    one that the change began with."""
 
     outcome: Outcome = Outcome.DONE
     note: str = ""
     problem: Problem | None = None
+    deployment_id: str | None = None
 
 
 T = TypeVar("T")

@@ -33,13 +33,16 @@ from fwctl.applying.problems import STOPPING_CLASSES, TRANSIENT_CLASSES, from_er
 from fwctl.env import Clock
 from fwctl.errors import FwctlError
 
+Key = tuple[str, str]
+
 
 @dataclass(slots=True)
 class Item:
     """One change to carry out.
 
-    after: names that must be done before. last: begins only when everything that is not last has
-    ended. exclusive: keeps its place among the parallel ones until it has ended (waves of restarts).
+    after: addresses that must be done before. waits: addresses that must have ended, however they did.
+    last: begins only when everything that is not last has ended. exclusive: keeps its place among the
+    parallel ones until it has ended (waves of restarts).
     """
 
     name: str
@@ -48,8 +51,14 @@ class Item:
     actions: tuple[str, ...]
     procedure: Callable[[], Procedure[Ended]]
     after: frozenset[str] = frozenset()
+    waits: frozenset[str] = frozenset()
     last: bool = False
     exclusive: bool = False
+
+    @property
+    def key(self) -> Key:
+        """What tells it apart: two deployments can carry one name, for example when both are pruned."""
+        return (self.address, self.deployment_id)
 
 
 @dataclass(slots=True)
@@ -92,11 +101,11 @@ class Engine:
         self._caller = caller
         self._events = events
         self._todo = list(items)
-        self._results: dict[str, Result] = {}
-        self._active: dict[str, _Task] = {}
+        self._results: dict[Key, Result] = {}
+        self._active: dict[Key, _Task] = {}
         self._at = _Queues()
         self._answers: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._busy_calls: set[str] = set()
+        self._busy_calls: set[Key] = set()
         self._jobs = 0
         self._reading = False
         self._next_poll_s = clock.monotonic() + options.poll_interval_s
@@ -110,7 +119,7 @@ class Engine:
                 self._start_items()
                 self._dispatch()
                 self._await_something()
-        return [self._results[item.address] for item in self._items]
+        return [self._results[item.key] for item in self._items]
 
     # --- which items may begin -----------------------------------------------------------------
 
@@ -136,40 +145,36 @@ class Engine:
             self._start_items()
 
     def _obstacle(self, item: Item) -> str | None:
-        bad = [name for name in sorted(item.after) if self._hinders(name)]
-        return f"{', '.join(bad)} did not get done first" if bad else None
-
-    def _named(self, name: str) -> list[Item]:
-        return [item for item in self._items if item.name == name]
-
-    def _hinders(self, name: str) -> bool:
         good = {Outcome.DONE} if self._options.wait else {Outcome.DONE, Outcome.IN_PROGRESS}
-        results = (self._results.get(item.address) for item in self._named(name))
-        return any(result is not None and result.outcome not in good for result in results)
+        ended = [result for result in self._results.values() if result.address in item.after]
+        bad = sorted({result.name for result in ended if result.outcome not in good})
+        return f"{', '.join(bad)} did not get done first" if bad else None
 
     def _may_begin(self, item: Item) -> bool:
         if self._places_taken() >= self._options.parallelism:
             return False
-        open_names = {other.name for other in self._todo if other is not item}
-        open_names |= {task.item.name for task in self._active.values()}
-        if item.after & open_names:
+        needed = item.after | item.waits
+        if needed and any(other.address in needed for other in self._open() if other is not item):
             return False
         return not item.last or self._only_last_left()
 
     def _only_last_left(self) -> bool:
-        return all(item.last for item in self._todo) and all(t.item.last for t in self._active.values())
+        return all(item.last for item in self._open())
+
+    def _open(self) -> list[Item]:
+        return [*self._todo, *(task.item for task in self._active.values())]
 
     def _places_taken(self) -> int:
         """Items that are in a call, wait for one, or keep their place."""
-        waiting = {task.item.address for task, _ in self._at.calls}
-        waiting |= {task.item.address for task in self._at.looks}
-        kept = {task.item.address for task in self._active.values() if task.item.exclusive}
+        waiting = {task.item.key for task, _ in self._at.calls}
+        waiting |= {task.item.key for task in self._at.looks}
+        kept = {task.item.key for task in self._active.values() if task.item.exclusive}
         return len(self._busy_calls | waiting | kept)
 
     def _begin(self, item: Item) -> None:
         self._todo.remove(item)
         task = _Task(item, item.procedure(), self._clock.monotonic())
-        self._active[item.address] = task
+        self._active[item.key] = task
         self._events.emit("started", item, actions=list(item.actions))
         self._resume(task, None)
 
@@ -213,21 +218,21 @@ class Engine:
                 self._at.pauses.append((self._clock.monotonic() + seconds, task))
 
     def _close(self, task: _Task, ended: Ended) -> None:
-        del self._active[task.item.address]
+        del self._active[task.item.key]
         self._finish(task.item, self._clock.monotonic() - task.began_s, ended)
 
     def _finish(self, item: Item, seconds: float, ended: Ended) -> None:
         result = Result(
             item.name,
             item.address,
-            item.deployment_id,
+            ended.deployment_id or item.deployment_id,
             item.actions,
             ended.outcome,
             seconds,
             ended.problem,
             ended.note,
         )
-        self._results[item.address] = result
+        self._results[item.key] = result
         self._events.finished(item, result)
         if ended.outcome is Outcome.FAILED and ended.problem is not None:
             self._after_failure(item, ended.problem)
@@ -253,12 +258,12 @@ class Engine:
     def _dispatch_calls(self) -> None:
         while self._at.calls and len(self._busy_calls) < self._options.parallelism:
             task, call = self._at.calls.popleft()
-            self._busy_calls.add(task.item.address)
+            self._busy_calls.add(task.item.key)
             self._events.emit("call", task.item, argv=list(self._platform.argv(call.step)))
             self._submit(partial(self._caller.call, task.item, call.step), partial(self._call_returned, task))
 
     def _call_returned(self, task: _Task, got: Any) -> None:
-        self._busy_calls.discard(task.item.address)
+        self._busy_calls.discard(task.item.key)
         task.fresh = True
         self._deliver(task, got)
 

@@ -47,8 +47,8 @@ class ApplyOptions:
     """Choices of one run.
 
     parallelism: firectl calls at once. drain_s: pause between the switch of a replacement and the
-    deletion of the old deployment. rollback: names whose replacement is taken back. gate: reasons why a
-    new deployment may not take over. folder: `.fwctl/` of the run.
+    deletion of the old deployment. gate: reasons why a new deployment may not take over. folder:
+    `.fwctl/` of the run.
     """
 
     folder: Path
@@ -60,8 +60,6 @@ class ApplyOptions:
     fail_fast: bool = False
     verify: Verify = Verify.NONE
     drain_s: float = 30.0
-    rollback: frozenset[str] = frozenset()
-    allow_traffic_loss: frozenset[str] = frozenset()
     gate: Gate = open_gate
     interrupt: Interrupt = field(default_factory=Interrupt)
     crash: Callable[[str], None] = no_crash

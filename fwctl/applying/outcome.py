@@ -28,13 +28,14 @@ def model_strings(spec: Spec, results: Sequence[Result]) -> dict[str, Any]:
     found = {}
     for name, entry in sorted(spec.deployments.items()):
         result = by_name.get(name)
-        if result is not None and "create" in result.actions and result.outcome not in _EXISTS:
+        if result is not None and result.actions in MAKING and result.outcome not in _EXISTS:
             continue
         deployment_id = result.deployment_id if result is not None else entry.deployment_id
         found[name] = _strings(spec.account, deployment_id, entry.fields)
     return found
 
 
+MAKING = (("create",), ("delete", "create"))  # without success nothing exists
 _EXISTS = (Outcome.DONE, Outcome.IN_PROGRESS)
 
 

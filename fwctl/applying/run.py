@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from fwctl.applying import deployments
+from fwctl.applying import deployments, replacement, routers
 from fwctl.applying.calls import Caller
 from fwctl.applying.effects import Ended, Procedure
 from fwctl.applying.engine import Engine, Item
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from fwctl.firectl.client import Firectl
 
 SLOW = frozenset({Effect.ROLLING_RESTART, Effect.REPLACE})
+REPLACING = ("create", "delete")  # beside the old one; ("delete", "create") is a recreate
 STARTS = frozenset({"create", "unpark", "undelete"})
 
 
@@ -115,10 +117,10 @@ class Run:
     def _results(self, caller: Caller, events: Events) -> list[Result]:
         """One result for each change that is not a no-op, in plan order."""
         changes = [change for change in self.plan.changes if change.actions != ("no-op",)]
-        blocked = {change.address: _blocked(change) for change in changes if "blocked" in change.actions}
-        open_changes = [change for change in changes if change.address not in blocked]
-        names = frozenset(change.name for change in open_changes)
-        items = [_item(change, names, self._work(change, events)) for change in open_changes]
+        open_changes = [change for change in changes if "blocked" not in change.actions]
+        addresses = frozenset(change.address for change in open_changes)
+        items = [_item(change, addresses, self._work(change, events)) for change in open_changes]
+        items += _router_items(items, open_changes, self.plan.account)
         engine = Engine(
             items,
             platform=self.platform,
@@ -127,8 +129,9 @@ class Run:
             caller=caller,
             events=events,
         )
-        done = {result.address: result for result in engine.run()}
-        return [blocked.get(change.address) or done[change.address] for change in changes]
+        done = iter(engine.run())
+        listed = [_blocked(change) if "blocked" in change.actions else next(done) for change in changes]
+        return [*listed, *done]
 
     def _work(self, change: Change, events: Events) -> Work:
         history = History(self.options.folder / "history.db")
@@ -190,20 +193,55 @@ def _blocked(change: Change) -> Result:
     return Result(change.name, change.address, change.deployment_id, change.actions, outcome, problem=problem)
 
 
-def _item(change: Change, names: frozenset[str], work: Work) -> Item:
+def _item(change: Change, open_addresses: frozenset[str], work: Work) -> Item:
+    after = frozenset(f"deployments/{name}" for name in change.after)
     return Item(
         name=change.name,
         address=change.address,
         deployment_id=change.deployment_id,
         actions=change.actions,
         procedure=partial(_procedure(change), work),
-        after=frozenset(change.after) & names,
+        after=after & open_addresses,
         last=change.actions == ("delete",),
         exclusive=work.options.wait and any(field.effect in SLOW for field in change.fields),
+    )
+
+
+def _router_items(items: list[Item], changes: list[Change], account: str) -> list[Item]:
+    """One item a router for everything that is to stand behind it, after those have ended; replacements
+    do it themselves, one after the other when they share a router."""
+    members: dict[str, list[Change]] = {}
+    for change in changes:
+        for step in change.steps:
+            if step.verb in ROUTERS:
+                members.setdefault(step.target, []).append(change)
+    found = []
+    by_address = {item.address: item for item in items}
+    for router, behind in sorted(members.items()):
+        unique = list(dict.fromkeys(change.address for change in behind))
+        inline = [address for address in unique if by_address[address].actions == REPLACING]
+        for before, later in pairwise(inline):
+            by_address[later].waits |= {before}
+        joining = tuple(by_address[address].deployment_id for address in unique if address not in inline)
+        if joining:
+            found.append(_router_item(router, joining, frozenset(unique), account))
+    return found
+
+
+def _router_item(router: str, joining: tuple[str, ...], waits: frozenset[str], account: str) -> Item:
+    return Item(
+        name=router,
+        address=f"routers/{router}",
+        deployment_id=router,
+        actions=("update",),
+        procedure=partial(routers.change_members, router, account, join=joining),
+        waits=waits,
     )
 
 
 def _procedure(change: Change) -> Callable[[Work], Procedure[Ended]]:
     if change.actions == ("delete",):
         return deployments.destroy
+    if change.actions == REPLACING:
+        return replacement.blue_green
     return deployments.change

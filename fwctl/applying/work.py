@@ -31,9 +31,14 @@ class Work:
 
     @property
     def wanted(self) -> Mapping[str, Any]:
-        """The values that the deployment must show in the end, as the plan resolved them. Tags are set
-        by calls of their own, so that a deployment without them is not yet wrong."""
-        return {path: value for path, value in self.change.desired.items() if path != "tags"}
+        """The values that the deployment must show in the end: as the plan resolved them, overlaid by
+        what the calls send (parking, for example). Tags are set by calls of their own, so that a
+        deployment without them is not yet wrong; the description that is sent holds the marker."""
+        values = dict(self.change.desired)
+        for step in self.steps(*WRITES):
+            values.update({path: value for path, value in step.fields.items() if path != "description"})
+        values.pop("tags", None)
+        return values
 
     @property
     def managed(self) -> frozenset[str]:
@@ -42,6 +47,12 @@ class Work:
         if not paths and self.change.live is not None:
             return frozenset(self.change.live.fields)
         return frozenset(paths)
+
+    @property
+    def written_id(self) -> str:
+        """The ID that the change leaves behind; a recreate may move it."""
+        creates = self.steps(CREATE)
+        return creates[-1].target if creates else self.change.deployment_id
 
     def model_string(self, deployment_id: str) -> str:
         return f"accounts/{self.account}/deployments/{deployment_id}"

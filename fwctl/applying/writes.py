@@ -17,7 +17,7 @@ OTHER_RUN = "done by another run"
 UNANSWERED = "the call gave no clear answer, but the platform shows the result"
 
 
-def create(work: Work, step: Step, deployment_id: str) -> Procedure[str]:
+def create(work: Work, step: Step) -> Procedure[str]:
     """Makes a deployment exist once. Answers with a note, empty when the call simply succeeded.
 
     Never retried blindly: whatever is not a clear refusal is settled by reading live state, and only
@@ -30,7 +30,7 @@ def create(work: Work, step: Step, deployment_id: str) -> Procedure[str]:
         if result.error_class in DEFINITE_CLASSES:
             raise ActionFailedError(of_call(result))
         state: LiveState = yield Look()
-        live = state.deployments.get(deployment_id)
+        live = state.deployments.get(step.target)
         if live is not None:
             return _existing(work, live, result)
         if attempt == 2:
@@ -79,7 +79,18 @@ def held(live: LiveDeployment, work: Work) -> Problem:
 def update(work: Work, step: Step) -> Procedure[str]:
     """Changes a deployment in place; safe to repeat, but still read first when the answer is missing."""
     wanted = {path: value for path, value in work.wanted.items() if path in step.fields}
-    return (yield from repeatable(step, lambda state: reads_back(wanted, state.deployments.get(step.target))))
+
+    def happened(state: LiveState) -> bool:
+        live = state.deployments.get(step.target)
+        return reads_back(wanted, live) and live is not None and _describes(live, step)
+
+    return (yield from repeatable(step, happened))
+
+
+def _describes(live: LiveDeployment, step: Step) -> bool:
+    """The description, with the marker in it, is the one that was sent."""
+    there = str(live.raw.get("description", ""))
+    return "description" not in step.fields or there.strip() == str(step.fields["description"]).strip()
 
 
 def delete(step: Step) -> Procedure[str]:

@@ -86,7 +86,7 @@ def dumps(lock: LockFile) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return json.dumps(value, sort_keys=True)
 
 
 def loads(text: str, source: str = LOCK_NAME) -> LockFile:

@@ -116,7 +116,8 @@ class FakePlatform:
             if text:
                 fields["description"] = text
         keeps = marker if "description" in step.fields else old.marker
-        self.live[step.target] = replace(old, fields=fields, marker=keeps, state="UPDATING")
+        raw = {**old.raw, "description": step.fields.get("description", old.raw.get("description", ""))}
+        self.live[step.target] = replace(old, fields=fields, marker=keeps, state="UPDATING", raw=raw)
         self.settling[step.target] = self.start_reads
         return ok()
 
@@ -200,6 +201,7 @@ def deployment(
         fields=values,
         marker=written or marker,
         replicas=Replicas(min=low, max=high, desired=low, ready=low if state == "READY" else 0),
+        raw={"description": str(fields.get("description", ""))},
     )
 
 

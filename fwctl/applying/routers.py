@@ -1,0 +1,75 @@
+"""Native routers: who stands behind the stable name, read and written one change at a time.
+
+`router update` replaces the whole list and resets the strategy unless it is passed, so both are taken
+from what the router has now, and a list is never written empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from fwctl.applying.effects import ActionFailedError, Ended, Look, Procedure
+from fwctl.applying.model import Outcome
+from fwctl.applying.problems import refused
+from fwctl.applying.work import ROUTER_CREATE, ROUTER_UPDATE
+from fwctl.applying.writes import OTHER_RUN, repeatable
+from fwctl.live.identity import LEAVING
+from fwctl.live.model import LiveState
+from fwctl.live.normalise import short_id
+from fwctl.planning.model import Step
+from fwctl.planning.steps import strategy_word
+
+DEFAULT_STRATEGY = "weighted-random"  # router page of docs.fireworks.ai, read 2026-11-30
+
+
+def members(row: Mapping[str, Any] | None) -> frozenset[str]:
+    """IDs of the deployments behind a router."""
+    return frozenset(short_id(str(name)) for name in (row or {}).get("deployments") or ())
+
+
+def change_members(
+    router: str, account: str, *, join: Collection[str] = (), leave: Collection[str] = ()
+) -> Procedure[Ended]:
+    """Puts deployments (IDs) behind a router and takes others away; members that neither names stay.
+
+    Deployments that do not exist are not put there. Raises ActionFailedError instead of emptying it.
+    """
+    state: LiveState = yield Look()
+    row = state.routers.get(router)
+    joining = frozenset(key for key in join if _exists(state, key))
+    before = members(row)
+    after = (before | joining) - frozenset(leave)
+    if join and not joining:
+        return Ended(Outcome.SKIPPED, "none of the deployments that were to stand behind it exists")
+    if after == before:
+        return Ended(note=OTHER_RUN)
+    if not after:
+        raise ActionFailedError(
+            refused(
+                f"router {router} would stand before no deployment at all",
+                (f"firectl router delete {router}  # if nobody uses it any more",),
+            )
+        )
+    step = Step(
+        ROUTER_UPDATE if row is not None else ROUTER_CREATE,
+        router,
+        {
+            "deployments": [f"accounts/{account}/deployments/{key}" for key in sorted(after)],
+            "strategy": _strategy(row),
+        },
+    )
+    note = yield from repeatable(
+        step, lambda now: members(now.routers.get(router)) == after, settled_by=("already_exists",)
+    )
+    return Ended(note=note)
+
+
+def _strategy(row: Mapping[str, Any] | None) -> str:
+    there = str((row or {}).get("strategy") or "")
+    return DEFAULT_STRATEGY if not there or there.endswith("UNSPECIFIED") else strategy_word(there)
+
+
+def _exists(state: LiveState, key: str) -> bool:
+    live = state.deployments.get(key)
+    return live is not None and live.state not in LEAVING
