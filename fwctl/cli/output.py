@@ -27,6 +27,7 @@ FORMAT_MODULES: dict[str, str] = {
     "text": "text",
     "json": "json",
     "markdown": "markdown",
+    "events": "events",
 }
 
 
@@ -86,6 +87,14 @@ class Output:
         page = Page(self.style(self.env.stderr))
         write_diagnostics(page, report_masked(report, self.env).diagnostics)
         write(self.env.stderr, self.env.redactor.mask(page.text()))
+
+    def aside(self, report: Report) -> None:
+        """A report as text on stderr: what is about to be done, while stdout waits for the result."""
+        if self.quiet or self.format != "text":
+            return
+        masked = report_masked(report, self.env)
+        text = renderer("text").render(masked, self.style(self.env.stderr))
+        write(self.env.stderr, self.env.redactor.mask(text))
 
     def message(self, *parts: Part, indent: int = 0) -> None:
         """One line of progress or advice on stderr."""

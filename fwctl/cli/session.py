@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -77,13 +78,14 @@ class Session(AbstractContextManager["Session"]):
 
     call: Call
     account: str
+    interrupt: threading.Event | None = None
     _open: list[Firectl] = field(default_factory=list)
 
     @property
     def firectl(self) -> Firectl:
         """The facade, made on first use. Raises FirectlMissingError."""
         if not self._open:
-            self._open.append(open_firectl(self.call, self.account))
+            self._open.append(open_firectl(self.call, self.account, self.interrupt))
         return self._open[0]
 
     def live(self, spec: Spec | None) -> LiveState:
@@ -108,7 +110,7 @@ class Session(AbstractContextManager["Session"]):
             item.close()
 
 
-def open_firectl(call: Call, account: str) -> Firectl:
+def open_firectl(call: Call, account: str, interrupt: threading.Event | None = None) -> Firectl:
     """firectl as the options say."""
     from fwctl.firectl.client import Firectl
 
@@ -120,6 +122,7 @@ def open_firectl(call: Call, account: str) -> Firectl:
         timeout_s=settings.firectl_timeout_s,
         auth=settings.auth,
         profile=settings.profile,
+        interrupt=interrupt,
         observe=_narrator(call) if settings.verbose else None,
     )
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
-from fwctl.report.layout import Page, Span
+from fwctl.report.layout import Page, Part, Span
 from fwctl.report.model import Report
 from fwctl.report.values import per_hour
 from fwctl.units import GIB
 
 VERDICT_STYLE = {"fits": "bold green", "tight": "bold yellow", "does-not-fit": "bold red", "unknown": "bold"}
 _BAR_COLUMNS = 40
+_PARTS = (("█", "blue"), ("▒", "yellow"), ("░", "green"), ("·", "dim"), ("▓", "magenta"))
 
 
 def write(page: Page, report: Report) -> None:
     """One block for each deployment, then the counts."""
     for result in report.body.get("results", ()):
-        _result(page, result, explain=bool(report.body.get("explain")))
+        _result(page, result, detail=report.detail)
         page.blank()
     matrix = report.body.get("matrix")
     if matrix:
@@ -28,69 +30,82 @@ def write(page: Page, report: Report) -> None:
     page.line(Span("Fit: ", "bold"), told or "nothing to check")
 
 
-def _result(page: Page, result: Mapping[str, Any], *, explain: bool) -> None:
-    verdict = result["verdict"]
-    page.line(Span(str(result["name"] or result["model"]), "bold"), ": ", Span(verdict, VERDICT_STYLE.get(verdict, "")))
+def _result(page: Page, result: Mapping[str, Any], *, detail: bool) -> None:
+    verdict, name = result["verdict"], str(result["name"] or result["model"])
+    page.line(Span(name, "bold"), ": ", Span(verdict, VERDICT_STYLE.get(verdict, "")))
+    model = f"{result['model']} on " if result["model"] and result["model"] != name else ""
     page.line(
-        f"{result['model']} on {result['accelerator_count']} x {result['accelerator']}, {result['precision']}"
-        f", KV {result['kv_precision']}, engine policy {result['engine']}",
+        f"{model}{result['accelerator_count']} x {result['accelerator']}, {result['precision']}, "
+        f"KV {result['kv_precision']}, engine policy {result['engine']}",
         indent=2,
     )
     for reason in result.get("reasons", ()):
-        page.line(reason, indent=2)
-    if result.get("usable_bytes_per_gpu") and result.get("weights_bytes_per_gpu"):
-        _bar(page, result)
-        _numbers(page, result)
+        page.line(str(reason), indent=2)
+    _bar(page, result.get("memory") or ())
+    for row in _numbers(result):
+        page.line(row, indent=2)
     for assumed in result.get("assumed", ()):
         page.line(Span("assumed: ", "dim"), str(assumed), indent=2)
-    page.line(Span(f"evidence: {result.get('evidence', 'unknown')}", "dim"), indent=2)
+    page.line(Span(f"evidence: {result['evidence']}", "dim"), indent=2)
     _alternatives(page, result.get("alternatives", ()))
-    for line in result.get("explain", ()) if explain else ():
-        page.line(str(line), indent=4)
+    if detail:
+        page.line(Span("arithmetic:", "bold"), indent=2)
+        for line in (*result.get("explain", ()), *result.get("sources", ())):
+            page.line(str(line), indent=4)
 
 
-def _bar(page: Page, result: Mapping[str, Any]) -> None:
-    """Weights, overhead and KV pool of one GPU as one bar."""
-    total = result["usable_bytes_per_gpu"]
-    weights = min(result["weights_bytes_per_gpu"], total)
-    overhead = (result.get("overhead_bytes_per_gpu") or {}).get("mid") or 0
-    pool = max((result.get("kv_pool_bytes_per_gpu") or {}).get("mid") or 0, 0)
-    parts = []
-    for size, glyph, style in ((weights, "█", "blue"), (overhead, "▒", "yellow"), (pool, "░", "green")):
-        cells = round(_BAR_COLUMNS * size / total)
-        if size > 0 and cells == 0:
-            cells = 1
-        parts.append(Span(page.style.glyph(glyph) * cells, style))
-    page.raw("  [", *parts, "]")
-    over = result["weights_bytes_per_gpu"] > total
-    page.line(
-        f"one GPU of {total / GIB:.2f} GiB: weights {result['weights_bytes_per_gpu'] / GIB:.2f} GiB"
-        + (" (more than the GPU has)" if over else "")
-        + f", overhead {overhead / GIB:.2f} GiB, KV pool {pool / GIB:.2f} GiB",
-        indent=2,
-    )
+def _bar(page: Page, memory: Sequence[Mapping[str, Any]]) -> None:
+    """One GPU as a bar of its parts, each with its size below."""
+    parts = [(item["part"], max(item["bytes"] or 0, 0)) for item in memory]
+    total = sum(size for _, size in parts)
+    if not total:
+        return
+    bar: list[Span] = []
+    legend: list[Part] = []
+    for (part, size), (glyph, style) in zip(parts, cycle(_PARTS), strict=False):
+        mark = Span(page.style.glyph(glyph), style)
+        cells = max(round(_BAR_COLUMNS * size / total), 1) if size else 0
+        bar.append(Span(mark.text * cells, style))
+        legend += [mark, f" {part} {size / GIB:.2f} GiB  "]
+    page.raw("  [", *bar, f"] {total / GIB:.2f} GiB a GPU")
+    page.line(*legend, indent=2, hang=0)
 
 
-def _numbers(page: Page, result: Mapping[str, Any]) -> None:
+def _numbers(result: Mapping[str, Any]) -> list[str]:
     rows = []
-    for name, key in (("KV bytes a token, per GPU", "kv_bytes_per_token_per_gpu"),):
-        if result.get(key) is not None:
-            rows.append(f"{name}: {result[key]:,.0f}")
-    room = result.get("max_concurrency")
+    room, middle = result.get("max_concurrency"), result.get("max_concurrency_p50")
     if room:
         rows.append(
-            f"conversations that fit: {room['low']:.1f} low, {room['mid']:.1f} mid, {room['high']:.1f} high"
+            f"conversations of {result['context_tokens']:,} tokens: {_band(room)}; "
+            f"wanted {result['concurrency']:g}"
         )
-    if result.get("max_context_tokens") is not None:
-        rows.append(f"longest context at this concurrency: {result['max_context_tokens']:,} tokens")
-    for row in rows:
-        page.line(row, indent=2)
+    if middle:
+        rows.append(f"conversations of median length: {_band(middle)}")
+    if result.get("max_context_tokens"):
+        rows.append(f"longest context at {result['concurrency']:g}: {result['max_context_tokens']:,} tokens")
+    if result.get("kv_bytes_per_token_per_gpu"):
+        rows.append(f"KV cache: {result['kv_bytes_per_token_per_gpu']:,} bytes a token and GPU")
+    roofline = result.get("roofline")
+    if roofline:
+        bound = roofline["decode"]["concurrency"]
+        cost = f", {per_hour(roofline['usd_per_hour'])}" if roofline.get("usd_per_hour") is not None else ""
+        rows.append(
+            f"decode at most {bound['tokens_per_second_bound']:,.0f} tokens/s "
+            f"({bound['bound_by']} bound; a bound of the hardware, no forecast){cost}"
+        )
+    return rows
+
+
+def _band(band: Mapping[str, float]) -> str:
+    """`53.6 (pessimistic) to 65.6, middle 60.3`; one number for a measured pool."""
+    low, mid, high = (f"{band[key]:,.1f}" for key in ("low", "mid", "high"))
+    return low if low == high else f"{low} (pessimistic) to {high}, middle {mid}"
 
 
 def _alternatives(page: Page, alternatives: Sequence[Mapping[str, Any]]) -> None:
     if not alternatives:
         return
-    page.line(Span("what fits, cheapest first:", "bold"), indent=2)
+    page.line(Span("what would fit:", "bold"), indent=2)
     rows = [
         (
             f"{item['accelerator_count']} x {item['accelerator']}",

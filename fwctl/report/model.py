@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fwctl.errors import Diagnostic, FwctlError
@@ -18,7 +18,8 @@ class Report:
 
     body: the keys of docs/json.md that belong to this command. text: for the few commands whose result
     is itself a text (schema, rules, a starter spec), that text, printed as it is. hints: lines for
-    people, printed on stderr after the result and never part of a machine format.
+    people, printed on stderr after the result and never part of a machine format. detail: show people
+    the arithmetic and explanations too (`--explain`).
     """
 
     command: str
@@ -28,11 +29,16 @@ class Report:
     error: FwctlError | None = None
     text: str | None = None
     hints: tuple[str, ...] = ()
+    detail: bool = False
 
     @property
     def ok(self) -> bool:
         """True when the command did its work; changes found with --detailed-exitcode count as fine."""
         return self.exit_code in (Exit.OK, Exit.CHANGES)
+
+    def hinted(self, hints: tuple[str, ...]) -> Report:
+        """The same report with these lines for people."""
+        return replace(self, hints=hints)
 
     def to_json(self) -> dict[str, Any]:
         """The one JSON document of the command (docs/json.md)."""

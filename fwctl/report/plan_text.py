@@ -31,7 +31,7 @@ def write(page: Page, report: Report) -> None:
     page.blank()
     shown = [change for change in body["changes"] if kind_of(change["actions"]) != "no-op"]
     for change in shown:
-        _change(page, change, verbose=bool(body.get("explain")))
+        _change(page, change, detail=report.detail)
         page.blank()
     _drift(page, body.get("drift", ()))
     checks(page, body.get("checks", ()))
@@ -40,7 +40,7 @@ def write(page: Page, report: Report) -> None:
     _summary(page, body)
 
 
-def _change(page: Page, change: Mapping[str, Any], *, verbose: bool) -> None:
+def _change(page: Page, change: Mapping[str, Any], *, detail: bool) -> None:
     kind = kind_of(change["actions"])
     symbol, style, happens = ACTIONS[kind]
     if kind == "replace":
@@ -67,7 +67,7 @@ def _change(page: Page, change: Mapping[str, Any], *, verbose: bool) -> None:
     _change_cost(page, change.get("cost"))
     for argv in change.get("commands", ()):
         page.raw("      ", Span("$ " + shell_line(argv), "dim"))
-    if verbose and change.get("cost"):
+    if detail and change.get("cost"):
         page.line(f"ceiling {per_hour(change['cost'].get('ceiling_usd_per_hour'))}", indent=6)
 
 

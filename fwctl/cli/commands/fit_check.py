@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
@@ -114,8 +114,7 @@ def fit_check(
         results, problems = check_specs(spec, call.env.cwd, price_list(call, spec))
         diagnostics = (*loaded.diagnostics, *problems)
         body = {"results": list(results.values())}
-    body["explain"] = explain
-    return _report(body, diagnostics, require_fit=require_fit)
+    return replace(_report(body, diagnostics, require_fit=require_fit), detail=explain)
 
 
 def _values(call: Call, question: Question) -> dict[str, Any]:

@@ -1,0 +1,179 @@
+"""`fwctl apply`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from fwctl.applying.model import ApplyOptions, ApplyResult, Verify
+from fwctl.applying.run import apply as carry_out
+from fwctl.cli.arguments import Paths
+from fwctl.cli.choices import PlanChoices
+from fwctl.cli.command import Call, command
+from fwctl.cli.confirm import confirm
+from fwctl.cli.plans import plan_inputs, plan_report, read_plan
+from fwctl.cli.progress import listener
+from fwctl.cli.session import Session, load_specs, require_valid
+from fwctl.errors import Diagnostic, FwctlError, StalePlanError, UsageError
+from fwctl.exitcodes import Exit
+from fwctl.planning.digest import digest
+from fwctl.planning.document import has_changes
+from fwctl.planning.model import Plan
+from fwctl.planning.stale import require_digest, require_same
+from fwctl.report.model import Report
+from fwctl.spec.model import Spec
+
+STATE_FOLDER = ".fwctl"
+
+
+@command(
+    "fwctl apply",
+    "fwctl apply --plan plan.json --yes",
+    "fwctl apply --expect DIGEST --yes --format events",
+    "fwctl apply configs/chat.yaml --target chat --no-wait",
+    formats=("text", "json", "markdown", "events"),
+)
+def apply(
+    call: Call,
+    *,
+    paths: Paths = None,
+    plan_file: Annotated[
+        str | None, typer.Option("--plan", metavar="FILE", help="Apply this saved plan exactly, or refuse.")
+    ] = None,
+    expect: Annotated[
+        str | None, typer.Option("--expect", metavar="DIGEST", help="Refuse any plan with another digest.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    no_wait: Annotated[
+        bool, typer.Option("--no-wait", help="End once the platform has accepted every call.")
+    ] = False,
+    verify: Annotated[
+        str | None,
+        typer.Option("--verify", metavar="request", help="Send one real request before calling it done."),
+    ] = None,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Start nothing new after a failure.")
+    ] = False,
+    choices: PlanChoices,
+) -> Report:
+    """Make what runs equal to the specs.
+
+    The plan is shown and confirmed first; with --plan FILE exactly that plan is applied, or nothing
+    (exit 8). A failure of one deployment does not stop the others. Waiting ends after --wait-timeout
+    with exit 7 while the platform goes on. Once anything was changed a failure is exit 1.
+    """
+    if verify not in (None, "request"):
+        raise UsageError(f"--verify: {verify!r} is not known; the only proof is `request`")
+    options = ApplyOptions(
+        folder=call.env.cwd / STATE_FOLDER,
+        parallelism=call.settings.parallelism,
+        wait=not no_wait,
+        wait_timeout_s=call.settings.wait_timeout_s,
+        poll_interval_s=call.settings.poll_interval_s,
+        fail_fast=fail_fast,
+        verify=Verify.REQUEST if verify else Verify.NONE,
+    )
+    run = _Run(call, options, expect.strip().lower() if expect else None, yes)
+    if plan_file is None:
+        return run.specs(paths or [], choices)
+    given = [*choices.given(), *(["PATHS"] if paths else [])]
+    if given:
+        raise UsageError(f"with --plan the choices come from the file; leave out {', '.join(given)}")
+    return run.saved(plan_file)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One apply: how it is to be done, whatever the plan is made from."""
+
+    call: Call
+    options: ApplyOptions
+    expect: str | None
+    yes: bool
+
+    def specs(self, paths: list[str], choices: PlanChoices) -> Report:
+        loaded = load_specs(self.call, paths, need_secrets=True)
+        spec = require_valid(self.call, loaded)
+        with self._session(spec.account) as session:
+            _, plan, problems = plan_inputs(self.call, session, spec, paths, choices.to_options())
+            if self.expect is not None:
+                require_digest(self.expect, plan)
+            return self._carry_out(session, spec, plan, (*loaded.diagnostics, *problems))
+
+    def saved(self, file: str) -> Report:
+        """Recompute from the stored inputs, and apply only what was reviewed."""
+        stored = read_plan(self.call, file)
+        if self.expect not in (None, stored.digest):
+            raise StalePlanError(f"{file} has digest {stored.digest}, {str(self.expect)[:80]} was expected")
+        _same_specs(self.call, stored.spec_sha256)
+        inputs = stored.inputs(self.call.env.environ)
+        with self._session(inputs.spec.account) as session:
+            live = session.live(inputs.spec)
+            plan = inputs.plan(live, caps=session.firectl.capabilities, now=self.call.env.clock.now())
+            require_same(stored.plan, plan)
+            return self._carry_out(session, inputs.spec, plan, ())
+
+    def _session(self, account: str) -> Session:
+        return Session(self.call, account, interrupt=self.options.interrupt.kill)
+
+    def _carry_out(
+        self, session: Session, spec: Spec, plan: Plan, diagnostics: tuple[Diagnostic, ...]
+    ) -> Report:
+        shown = plan_report("plan", plan, diagnostics)
+        self.call.output.aside(shown)
+        body = {"account": plan.account, "stack": plan.stack, "digest": digest(plan), "plan": shown.body}
+        if shown.error is not None:
+            return Report("apply", {**body, **_NOTHING}, shown.exit_code, shown.diagnostics, shown.error)
+        if has_changes(plan):
+            confirm(self.call, plan, yes=self.yes)
+        options, env = self.options, self.call.env
+        with options.interrupt.installed():
+            result = carry_out(
+                plan,
+                spec=spec,
+                firectl=session.firectl,
+                env=env,
+                options=options,
+                on_event=listener(self.call),
+            )
+        return _report(body, shown, result)
+
+
+def _same_specs(call: Call, digests: Mapping[str, str]) -> None:
+    """Spec files that are present must be the ones that were planned."""
+    from hashlib import sha256
+
+    for name, wanted in digests.items():
+        path = call.env.cwd / name
+        if path.is_file() and sha256(path.read_bytes()).hexdigest() != wanted:
+            raise StalePlanError(
+                f"{name} is not the file that was planned",
+                next_steps=["fwctl plan --out FILE, review, apply"],
+            )
+
+
+_NOTHING: dict[str, Any] = {"results": [], "model_strings": {}}
+
+
+def _report(body: dict[str, Any], shown: Report, result: ApplyResult) -> Report:
+    failed = [item for item in result.results if item.problem is not None]
+    error = None
+    if result.exit_code is not Exit.OK:
+        first = failed[0].problem if failed else None
+        error = _ApplyError(first.message if first else "the apply was stopped", next_steps=result.next_steps)
+        error.deployment = failed[0].name if failed else None
+        error.name = first.code if first else "interrupted"
+    report = Report("apply", {**body, **result.to_json()}, result.exit_code, shown.diagnostics, error)
+    return report.hinted(() if error else tuple(f"next: {step}" for step in result.next_steps))
+
+
+class _ApplyError(FwctlError):
+    """Carries the stable code of the first deployment that failed."""
+
+    name = "firectl_failed"
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "code": self.name}

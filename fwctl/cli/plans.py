@@ -1,0 +1,96 @@
+"""From specs or a plan file to a plan, and from a plan to its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fwctl import __version__
+from fwctl.cli.command import Call
+from fwctl.cli.fitting import check_specs
+from fwctl.cli.pricing import price_list
+from fwctl.cli.session import Session, spec_paths
+from fwctl.errors import Diagnostic, FwctlError, InvalidSpecError, RefusedError
+from fwctl.exitcodes import Exit
+from fwctl.planning.document import has_changes, plan_to_json
+from fwctl.planning.model import Plan
+from fwctl.planning.options import PlanOptions
+from fwctl.planning.plan_file import LARGEST_BYTES, Inputs, StoredPlan, dumps, loads
+from fwctl.records import lockfile
+from fwctl.records.lockfile import LockFile
+from fwctl.report.model import Report
+from fwctl.spec.model import Spec
+
+PLAN_FORMATS = ("text", "json", "markdown")
+
+
+def lock_of(call: Call, paths: Sequence[str]) -> LockFile | None:
+    """The lock file beside the specs, None when there is none."""
+    for path in spec_paths(call, paths):
+        folder = path if (call.env.cwd / path).is_dir() else path.parent
+        found = lockfile.read(call.env.cwd / folder / lockfile.LOCK_NAME)
+        if found is not None:
+            return found
+    return None
+
+
+def plan_inputs(
+    call: Call, session: Session, spec: Spec, paths: Sequence[str], options: PlanOptions
+) -> tuple[Inputs, Plan, tuple[Diagnostic, ...]]:
+    """Read live state once, check the fit, and plan."""
+    live = session.live(spec)
+    prices = price_list(call, spec)
+    lock = None if options.no_lock else lock_of(call, paths)
+    fit, problems = check_specs(spec, call.env.cwd, prices, live)
+    inputs = Inputs(spec, options, prices, fit, lock=lock)
+    plan = inputs.plan(live, caps=session.firectl.capabilities, now=call.env.clock.now())
+    return inputs, plan, tuple(problems)
+
+
+def plan_report(
+    command: str,
+    plan: Plan,
+    diagnostics: Iterable[Diagnostic],
+    *,
+    detailed: bool = False,
+    detail: bool = False,
+) -> Report:
+    """The report of a plan: 4 when something is blocked, 2 for changes when asked, else 0."""
+    blocked = [change for change in plan.changes if change.blocked]
+    found = dict.fromkeys([*diagnostics, *plan.diagnostics, *(d for c in blocked for d in c.blocked_by)])
+    code, error = Exit.OK, None
+    if blocked:
+        code = Exit.REFUSED
+        names = ", ".join(change.address for change in blocked)
+        steps = dict.fromkeys(d.suggestion for c in blocked for d in c.blocked_by if d.suggestion)
+        error = RefusedError(f"blocked: {names}", next_steps=list(steps))
+    elif detailed and has_changes(plan):
+        code = Exit.CHANGES
+    return Report(command, plan_to_json(plan), code, tuple(found), error, detail=detail)
+
+
+def write_plan(call: Call, path: Path, plan: Plan, inputs: Inputs, session: Session) -> None:
+    """Write a plan file. Raises FwctlError when it cannot be written."""
+    versions = {"fwctl": __version__, "firectl": session.firectl.capabilities.version}
+    text = dumps(plan, inputs, created=call.env.clock.now(), versions=versions)
+    try:
+        (call.env.cwd / path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FwctlError(f"cannot write the plan to {path}: {error.strerror}") from None
+
+
+def read_plan(call: Call, path: str) -> StoredPlan:
+    """A plan file that `plan --out` wrote. Raises InvalidSpecError."""
+    try:
+        with (call.env.cwd / path).open("rb") as file:
+            return loads(file.read(LARGEST_BYTES + 1), path)
+    except OSError as error:
+        raise InvalidSpecError(
+            f"the plan file {path} cannot be read: {error.strerror}", next_steps=["fwctl plan --out FILE"]
+        ) from None
+
+
+def with_error(report: Report, error: FwctlError) -> Report:
+    """The same result, ended by this error."""
+    return replace(report, exit_code=error.exit_code, error=error)
