@@ -6,6 +6,7 @@ of kind `traffic` are what metrics and billing read.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -30,6 +31,9 @@ class Usage(NamedTuple):
     accepted_tokens: int = 0
     latency_ms: float = 0.0
     first_token_ms: float = 0.0
+
+    def plus(self, other: Usage) -> Usage:
+        return Usage(*map(operator.add, self, other))
 
 
 def record(

@@ -1,0 +1,1 @@
+"""firectl's command line: its own flag table, parser, help pages and text."""

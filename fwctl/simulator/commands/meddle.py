@@ -1,0 +1,35 @@
+"""Changes that somebody else makes: fields set, deployments gone, behind the caller's back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fwctl.simulator.commands.context import CommandError, Context
+from fwctl.simulator.faults import Rule
+from fwctl.simulator.platform import deployments, names
+from fwctl.simulator.platform.world import World
+from fwctl.simulator.timing import rfc3339
+
+
+def change_field(world: World, name: str, field: str, value: Any) -> None:
+    """Set a field of a deployment (dots reach into messages). Raises CommandError when it is not there."""
+    doc = deployments.stored(world, name)
+    if doc is None:
+        raise CommandError(f"deployment {name} not found")
+    target = doc
+    *path, last = field.split(".")
+    for part in path:
+        target = target.setdefault(part, {})
+    target[last] = value
+    doc["updateTime"] = rfc3339(world.now)
+    world.tx.put(deployments.KIND, name, doc)
+
+
+def apply(ctx: Context, rule: Rule) -> None:
+    """Do what a `mutate` or `vanish` rule says."""
+    name = names.qualify(str(rule.get("name", "")), ctx.account, "deployments", "deployment")
+    with ctx.writing() as world:
+        if rule["kind"] == "vanish":
+            world.tx.remove(deployments.KIND, name)
+        elif world.tx.get(deployments.KIND, name):
+            change_field(world, name, str(rule.get("field", "description")), rule.get("value"))
