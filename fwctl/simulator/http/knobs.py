@@ -49,6 +49,8 @@ KNOBS: dict[str, Knob] = {
     "early_role": Knob(bool, False, "send headers and a role-only chunk at once, before any token"),
     "stamp": Knob(bool, False, "put the server's own send times into every chunk"),
     "fault": Knob(str, None, "a fault for this request, for example cut;after=3"),
+    "metrics_refresh_s": Knob(float, 30.0, "seconds between two refreshes of the metrics page", 0, 3600),
+    "metrics_per_minute": Knob(int, 6, "requests a minute that the metrics page answers", 1, 1_000_000),
     "seed": Knob(int, 0, "another seed gives other answers", -(2**62), 2**62),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -19,9 +20,12 @@ from fwctl.simulator.http.engine.seeds import rng
 from fwctl.simulator.http.engine.tokens import Tokenizer
 from fwctl.simulator.http.inference import bodies, metrics_of, misbehave, sizes
 from fwctl.simulator.http.inference.directory import Directory
+from fwctl.simulator.http.inference.embeddings import Embedder
+from fwctl.simulator.http.inference.exporter import Exporter
 from fwctl.simulator.http.inference.fleet import Fleet, RequestLimit
+from fwctl.simulator.http.inference.recorder import Recorder
 from fwctl.simulator.http.inference.run import Run, Times, Timing
-from fwctl.simulator.http.inference.target import SCALING_UP, Target
+from fwctl.simulator.http.inference.target import SCALING_UP, Target, callable_models
 from fwctl.simulator.http.inference.traffic import Log, Sample
 from fwctl.simulator.http.knobs import KnobError, Knobs
 from fwctl.simulator.http.reply import InferenceError, inference_error, json_reply, request_id
@@ -79,9 +83,28 @@ class Service:
         self.limit = RequestLimit()
         self.fleets: dict[str, Fleet] = {}
         self.log = Log()
+        self.recorder = Recorder(backend, self.log)
+        self.exporter = Exporter(backend, knobs, self.log, self.fleets)
+        self.embedder = Embedder(self.tokenizer)
+        self._writes: set[asyncio.Task[None]] = set()
 
     async def flush(self) -> None:
         """Write the traffic counted so far to the state."""
+        await self.recorder.write(self._concurrent())
+
+    def _concurrent(self) -> dict[str, int]:
+        return {name: fleet.concurrent for name, fleet in self.fleets.items()}
+
+    async def run(self) -> None:
+        """Look at the replicas and write the traffic once a second, until cancelled."""
+        while True:
+            await asyncio.sleep(1.0)
+            self.exporter.look()
+            await self.flush()
+
+    async def close(self) -> None:
+        await asyncio.gather(*self._writes, return_exceptions=True)
+        await self.flush()
 
     async def open(self, http: web.Request, prefix: str) -> tuple[str, float, Knobs, Caller, Any]:
         """What every endpoint begins with: key, knobs, body. Raises InferenceError."""
@@ -315,7 +338,45 @@ class Service:
                 drafted=sum(passes.drafted for passes in run.passes),
                 accepted=sum(sum(passes.hits) for passes in run.passes),
             )
+        self._enter(sample)
+
+    def _enter(self, sample: Sample) -> None:
         self.log.add(sample)
+        if self.recorder.due(sample.deployment):
+            task = asyncio.get_running_loop().create_task(self.flush())
+            self._writes.add(task)
+            task.add_done_callback(self._writes.discard)
+
+    async def embed(self, http: web.Request) -> web.StreamResponse:
+        """POST embeddings."""
+        identity = request_id("embd")
+        try:
+            identity, received_s, _, caller, body = await self.open(http, "embd")
+            if not isinstance(body, dict) or not isinstance(body.get("model"), str):
+                raise requests.RequestError("model must be a non-empty string", "model")
+            target, headers = await self.admitted(caller, body["model"])
+            self.fleet(target)
+            answer_body = self.embedder.answer(body, body["model"])
+        except requests.RequestError as error:
+            return inference_error(
+                InferenceError(400, "INVALID_ARGUMENT", str(error), param=error.param), identity
+            )
+        except InferenceError as error:
+            return inference_error(error, identity)
+        tokens = answer_body["usage"]["prompt_tokens"]
+        total_ms = (self.pacer.now() - received_s) * 1000
+        name, base = target.name, target.base["name"]
+        self._enter(Sample(self.pacer.now(), name, base, _account(target), 200, tokens, total_ms=total_ms))
+        return json_reply(answer_body, headers=headers)
+
+    async def models(self, http: web.Request) -> web.StreamResponse:
+        """GET models: what this key can send requests to."""
+        try:
+            caller = self.backend.caller(bearer(http.headers))
+        except PlatformError as error:
+            return inference_error(InferenceError(401, "UNAUTHORIZED", error.message), request_id("models"))
+        rows = await self.backend.run(callable_models, caller)
+        return json_reply({"object": "list", "data": rows})
 
 
 def _account(target: Target) -> str:

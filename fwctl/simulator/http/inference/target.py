@@ -10,9 +10,11 @@ from __future__ import annotations
 import random
 from typing import Any, NamedTuple
 
+from fwctl.simulator.catalogue import FIREWORKS
 from fwctl.simulator.http.reply import InferenceError
 from fwctl.simulator.platform import deployments, models, names
 from fwctl.simulator.platform.world import World
+from fwctl.simulator.timing import parse_rfc3339
 
 Doc = dict[str, Any]
 
@@ -127,3 +129,18 @@ def _serverless(world: World, name: str) -> Target:
     if model is None or models.is_addon(model) or not model.get("supportsServerless"):
         raise missing()
     return Target(name, None, model, None, 1)
+
+
+def callable_models(world: World) -> list[Doc]:
+    """What the caller can name as a model: its deployments, then serverless models."""
+    own = deployments.live(world, world.caller.account)
+    serverless = [doc for doc in models.every(world, FIREWORKS) if doc.get("supportsServerless")]
+    return [
+        {
+            "id": doc["name"],
+            "object": "model",
+            "owned_by": names.account_of(doc["name"]),
+            "created": int(parse_rfc3339(doc["createTime"])),
+        }
+        for doc in [*own, *serverless]
+    ]
