@@ -139,7 +139,9 @@ def _request(
     at = entry.position_of("fit.config")
     base = folder / Path(at.file).parent if reference and at else folder
     architecture, missing = (
-        architecture_of(str(reference), base, "fit.config") if reference else _known(model_name, model)
+        architecture_of(str(reference), base, "fit.config")
+        if reference
+        else known_architecture(model_name, model)
     )
     return request_for(
         entry.fields,
@@ -156,7 +158,9 @@ def _request(
     )
 
 
-def _known(name: str, model: LiveModel | None) -> tuple[Architecture | None, tuple[str, ...]]:
+def known_architecture(
+    name: str, model: LiveModel | None = None
+) -> tuple[Architecture | None, tuple[str, ...]]:
     """By the model's own name, then by the Hugging Face page that the platform names."""
     from fwctl.catalog import architectures
 
@@ -193,7 +197,7 @@ def _drafter(entry: Deployment, version: ShapeVersion | None, account: str) -> D
     if not draft:
         return None
     name = full_name(str(draft), account)
-    architecture, _ = _known(name, None)
+    architecture, _ = known_architecture(name)
     return Drafter(name, architecture)
 
 

@@ -111,7 +111,7 @@ def _alternatives(page: Page, alternatives: Sequence[Mapping[str, Any]]) -> None
             f"{item['accelerator_count']} x {item['accelerator']}",
             item["precision"],
             str(item.get("kv_precision") or ""),
-            _conversations(item.get("max_concurrency")),
+            conversations(item.get("max_concurrency")),
             per_hour(item.get("usd_per_hour")),
             "; ".join(str(change) for change in item.get("changes", ())),
             str(item.get("shape") or ""),
@@ -122,7 +122,8 @@ def _alternatives(page: Page, alternatives: Sequence[Mapping[str, Any]]) -> None
     page.table(header, rows, indent=4, right="conversations,cost")
 
 
-def _conversations(band: Any) -> str:
+def conversations(band: Any) -> str:
+    """The pessimistic end of a band of conversations."""
     if isinstance(band, Mapping):
         return f"{band['low']:.1f}"
     return "" if band is None else f"{band:.1f}"
@@ -135,7 +136,7 @@ def _matrix(page: Page, matrix: Sequence[Mapping[str, Any]]) -> None:
             str(item["accelerator_count"]),
             str(item["precision"]),
             Span(str(item["verdict"]), VERDICT_STYLE.get(item["verdict"], "")),
-            _conversations(item.get("max_concurrency")),
+            conversations(item.get("max_concurrency")),
             per_hour(item.get("usd_per_hour")),
         )
         for item in matrix

@@ -202,10 +202,27 @@ def _status(report: Report) -> list[str]:
     return ["## fwctl status", "", *table(header, rows)]
 
 
+def _shapes(report: Report) -> list[str]:
+    rows = [
+        (
+            code(item["shape"]),
+            escape(f"{item['accelerator_count']} x {item['accelerator']}"),
+            escape(str(item["precision"] or "")),
+            per_hour(item["usd_per_hour"]),
+            item["verdict"],
+            f"{item['max_concurrency']['low']:.1f}" if item["max_concurrency"] else "",
+        )
+        for item in report.body["shapes"]
+    ]
+    header = ("shape", "hardware", "precision", "cost", "fit", "conversations")
+    return [f"## Shapes of {code(report.body['model'])}", "", *table(header, rows)]
+
+
 _LAYOUTS: dict[str, Callable[[Report], list[str]]] = {
     "validate": _validate,
     "fit-check": _fit,
     "plan": _plan,
+    "shapes": _shapes,
     "show": _plan,
     "status": _status,
 }

@@ -154,7 +154,8 @@ def checks(page: Page, found: Sequence[Mapping[str, Any]], *, title: bool = True
         page.line(Span("Checks", "bold"))
     for check in found:
         mark = page.style.glyph(_CHECK_MARK.get(check["status"], "?"))
-        who = f"{check['deployment']}: " if check.get("deployment") else ""
+        name = check.get("deployment") or ""
+        who = f"{name}: " if name and not check["message"].startswith(f"{name}: ") else ""
         page.line(
             Span(f"{mark:<2} ", _CHECK_STYLE.get(check["status"], "")),
             Span(f"{check['name']}: ", "bold"),

@@ -15,6 +15,7 @@ LAYOUTS: dict[str, str] = {
     "doctor": "checks_text",
     "fit-check": "fit_text",
     "plan": "plan_text",
+    "shapes": "shapes_text",
     "show": "plan_text",
     "status": "status_text",
     "validate": "validate_text",

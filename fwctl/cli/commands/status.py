@@ -1,0 +1,98 @@
+"""`fwctl status`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from fwctl.cli.arguments import Paths
+from fwctl.cli.command import Call, command
+from fwctl.cli.pricing import price_list
+from fwctl.cli.session import DEFAULT_FOLDER, Session, load_specs, own_account, require_valid
+from fwctl.report.model import Report
+
+if TYPE_CHECKING:
+    from fwctl.catalog.prices import PriceList
+    from fwctl.live.model import LiveDeployment, LiveState
+    from fwctl.spec.model import Deployment, Spec
+
+
+@command(
+    "fwctl status",
+    "fwctl status configs/chat.yaml --format json",
+    "fwctl status --account acme",
+    formats=("text", "json", "markdown"),
+)
+def status(call: Call, *, paths: Paths = None) -> Report:
+    """One table: what is wanted, what runs, its replicas, its cost, and its model string.
+
+    Deployments of the account that no spec names are listed too, as not managed. Without specs it
+    lists the whole account.
+    """
+    spec = None
+    if paths or (call.env.cwd / DEFAULT_FOLDER).exists():
+        spec = require_valid(call, load_specs(call, paths or []))
+    with Session(call, spec.account if spec else own_account(call)) as session:
+        live = session.live(spec)
+    rows = list(_rows(spec, live, price_list(call, spec)))
+    return Report("status", {"account": live.account, "deployments": rows})
+
+
+def _rows(spec: Spec | None, live: LiveState, prices: PriceList) -> Iterator[dict[str, Any]]:
+    """Entries of the spec in order, then what else runs."""
+    from fwctl.live.identity import match
+
+    shown: set[str] = set()
+    found = match(spec.deployments.values(), live.deployments, spec.stack).by_name if spec else {}
+    for name, pair in found.items():
+        entry = spec.deployments[name] if spec else None
+        for item in (pair.current, pair.next):
+            if item is not None:
+                shown.add(item.deployment_id)
+                yield _row(name, item, prices, entry)
+        if pair.current is None and pair.next is None and entry is not None:
+            yield _absent(entry)
+    for item in live.deployments.values():
+        if item.deployment_id not in shown and item.state != "DELETED":
+            yield _row(item.marker.name if item.marker else None, item, prices, None)
+
+
+def _row(
+    name: str | None, item: LiveDeployment, prices: PriceList, entry: Deployment | None
+) -> dict[str, Any]:
+    count, price = item.fields.get("accelerator.count"), prices.price(item.fields.get("accelerator.type"))
+    cost = None if price is None or not isinstance(count, int) else price * count * item.replicas.ready
+    router = entry.fields.get("router") if entry else None
+    base = f"accounts/{item.account}/deployments/{item.deployment_id}"
+    hold = item.marker.hold_until if item.marker else None
+    return {
+        "name": name,
+        "deployment_id": item.deployment_id,
+        "managed": item.marker is not None,
+        "stack": item.marker.stack if item.marker else None,
+        "state": item.state,
+        "replicas": asdict(item.replicas),
+        "model_string": f"accounts/{item.account}/routers/{router}" if router else base,
+        "usd_per_hour": cost,
+        "hold_until": hold.isoformat() if hold else None,
+        "status_message": item.status_message or None,
+    }
+
+
+def _absent(entry: Deployment) -> dict[str, Any]:
+    """A deployment that the specs want and the platform does not have."""
+    wanted = {key: entry.fields.get(f"replicas.{key}", 0) for key in ("min", "max")}
+    zero = dict.fromkeys(("desired", "ready", "pending", "downloading", "initializing"), 0)
+    return {
+        "name": entry.name,
+        "deployment_id": entry.deployment_id,
+        "managed": True,
+        "stack": None,
+        "state": "absent",
+        "replicas": {**wanted, **zero},
+        "model_string": None,
+        "usd_per_hour": 0.0,
+        "hold_until": None,
+        "status_message": None,
+    }
