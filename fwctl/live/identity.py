@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from fwctl.live.model import LiveDeployment
 from fwctl.spec.model import Deployment
 
-GONE = ("DELETED",)
 LEAVING = ("DELETED", "DELETING")
 IN_FLIGHT = ("CREATING", "UPDATING", "DELETING")
 NEXT = "next"
@@ -76,7 +75,7 @@ def _match(marked: list[LiveDeployment], by_id: LiveDeployment | None) -> Match:
             return Match(holder=holder, rivals=tuple(candidates))
     current = next(iter(roles[None]), None)
     following = next(iter(roles[NEXT]), None)
-    taken_over = by_id is None or by_id is following or by_id.state in (LEAVING if following else GONE)
+    taken_over = by_id is None or by_id is following or by_id.state in LEAVING
     if current is None and not taken_over:
         current = by_id
     if following is None:

@@ -138,10 +138,11 @@ def _with_digests(marker: Marker, digests: Mapping[str, str]) -> Marker:
 
 
 def combine(text: Marker | None, tags: Marker | None) -> Marker | None:
-    """One marker of the two: the text decides, because every change writes it first."""
+    """One marker of the two: the text decides, because every change writes it first. Tags that an older
+    firectl could not rewrite are out of date and count for nothing."""
     if text is None:
         return tags
-    if tags is None or (tags.stack, tags.name) != (text.stack, text.name):
+    if tags is None or not text.tagged or (tags.stack, tags.name) != (text.stack, text.name):
         return text
     return _with_digests(text, tags.field_digests)
 

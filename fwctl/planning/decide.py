@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from fwctl.live.model import LiveDeployment
 from fwctl.planning.blocking import blocked
 from fwctl.planning.context import Context, problem
 from fwctl.planning.desired import Desired, resolve
-from fwctl.planning.diff import Diff, compare
+from fwctl.planning.diff import Diff, compare, unreadable
 from fwctl.planning.marking import hold_end, marker_changes, next_marker, owner_text, unfinished
 from fwctl.planning.model import Change, FieldChange
 from fwctl.planning.replacement import finish, leftover, replacement
@@ -64,7 +65,12 @@ def _create(context: Context, entry: Deployment, found: Match) -> Change:
         fields=_all_fields(desired),
         desired=desired.values,
     )
-    causes = [*desired.problems, *unsupported(context, entry, steps), *_renamed(context, entry, desired)]
+    causes = [
+        *desired.problems,
+        *unsupported(context, entry, steps),
+        *_unreadable(entry, unreadable(context, desired)),
+        *_renamed(context, entry, desired),
+    ]
     if found.holder is not None:
         if found.holder.state == "DELETING":
             waiting = f"{entry.deployment_id} is being deleted and holds its ID"
@@ -137,13 +143,13 @@ def _existing(context: Context, entry: Deployment, found: Match, live: LiveDeplo
         return blocked(change, [foreign]), Diff()
     desired = resolve(context, entry, live)
     diff = compare(context, desired, live)
-    change = replace(change, desired=desired.values, fields=diff.changes, notes=_notes(desired, diff))
+    change = replace(change, desired=desired.values, fields=diff.changes, notes=_notes(desired, diff, live))
     if found.retiring is not None:
         return finish(context, desired, live, found.retiring, change), Diff()
     hold = hold_end(context, entry.own, live)
-    if hold is not None and (diff or not live.marker):
+    if hold is not None and (diff or live.state == "FAILED"):
         return _held(change, diff, f"{hold:%Y-%m-%dT%H:%MZ}"), diff
-    causes = [*desired.problems, *_unreadable(entry, diff)]
+    causes = [*desired.problems, *_unreadable(entry, diff.unreadable)]
     if causes:
         return blocked(change, causes), diff
     if live.marker is None:
@@ -176,8 +182,11 @@ def _foreign(context: Context, entry: Deployment, live: LiveDeployment) -> Diagn
     return None
 
 
-def _notes(desired: Desired, diff: Diff) -> tuple[str, ...]:
+def _notes(desired: Desired, diff: Diff, live: LiveDeployment) -> tuple[str, ...]:
     notes = list(diff.notes)
+    wanted_id = desired.entry.deployment_id
+    if live.deployment_id != wanted_id and not live.deployment_id.startswith(f"{wanted_id}-"):
+        notes.append(f"runs as {live.deployment_id}; `id: {wanted_id}` holds once it is replaced")
     notes += [f"{path} is no longer managed; it keeps its value" for path in diff.dropped]
     newer = desired.shape.moved_to
     if newer is not None:
@@ -201,13 +210,13 @@ def _held(change: Change, diff: Diff, until: str) -> Change:
     return replace(change, reason=note, fields=(), notes=(*change.notes, note))
 
 
-def _unreadable(entry: Deployment, diff: Diff) -> list[Diagnostic]:
-    return [problem("unreadable", reason, entry) for reason in diff.unreadable]
+def _unreadable(entry: Deployment, reasons: Iterable[str]) -> list[Diagnostic]:
+    return [problem("unreadable", reason, entry) for reason in reasons]
 
 
 def _unmarked(context: Context, desired: Desired, diff: Diff, live: LiveDeployment, change: Change) -> Change:
     entry = desired.entry
-    if entry.name in context.options.adopt:
+    if context.options.adopts(entry.name):
         if live.state == "FAILED" or diff.with_effect(Effect.REPLACE):
             return replacement(context, desired, diff, live, change)
         return _in_place(context, desired, diff, live, change, adopting=True)

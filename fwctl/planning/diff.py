@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fwctl.catalog.fields import BY_PATH, Effect, Field
-from fwctl.live.marker import value_digest
-from fwctl.live.model import LiveDeployment, Marker
+from fwctl.live.marker import value_digest, values_digest
+from fwctl.live.model import LiveDeployment
 from fwctl.planning.context import Context
-from fwctl.planning.desired import NEVER_DIFFED, Desired
+from fwctl.planning.desired import Desired
 from fwctl.planning.model import FieldChange
 from fwctl.planning.values import forms, known, masked, same
 from fwctl.redact import Secret
@@ -47,7 +47,6 @@ class _Work:
     live: LiveDeployment
     changes: list[FieldChange] = field(default_factory=list)
     drift: list[Mapping[str, Any]] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -64,8 +63,11 @@ def compare(context: Context, desired: Desired, live: LiveDeployment) -> Diff:
         else:
             _compare(work, BY_PATH[path], wanted)
     _shape_brings(work)
+    _tell_drift_by_one_digest(work)
     dropped = tuple(p for p in work.recorded if p not in desired.values and p not in desired.ignored)
-    return Diff(tuple(work.changes), tuple(work.drift), tuple(work.unreadable), dropped, tuple(work.notes))
+    return Diff(
+        tuple(work.changes), tuple(work.drift), unreadable(context, desired), dropped, tuple(work.notes)
+    )
 
 
 def live_value(context: Context, live: LiveDeployment, path: str) -> Any:
@@ -94,9 +96,7 @@ def _router_of(context: Context, live: LiveDeployment) -> str | None:
 
 
 def _compare(work: _Work, row: Field, wanted: Any) -> None:
-    failed = work.context.live.unread.get(_READ_FROM.get(row.path, ""))
-    if failed is not None:
-        work.unreadable.append(f"{row.path} cannot be read: {failed}")
+    if row.path in _READ_FROM and _READ_FROM[row.path] in work.context.live.unread:
         return
     have = live_value(work.context, work.live, row.path)
     if row.sensitive and not _comparable(have):
@@ -109,6 +109,15 @@ def _compare(work: _Work, row: Field, wanted: Any) -> None:
 
 
 _READ_FROM = {"addons.load": "deployed_models", "router": "routers"}
+
+
+def unreadable(context: Context, desired: Desired) -> tuple[str, ...]:
+    """Why managed values that stand outside the deployment could not be read: nobody may guess them."""
+    return tuple(
+        f"{path} cannot be read: {context.live.unread[source]}"
+        for path, source in _READ_FROM.items()
+        if path in desired.values and source in context.live.unread
+    )
 
 
 def _comparable(have: Any) -> bool:
@@ -138,16 +147,20 @@ def _note_drift(work: _Work, row: Field, wanted: Any, have: Any) -> None:
     name = work.desired.entry.name
     if digest is None or digest in {digest_of(work.context, name, form) for form in forms(row, have)}:
         return
-    work.drift.append(
-        {
-            "address": f"deployments/{name}",
-            "deployment_id": work.live.deployment_id,
-            "path": row.path,
-            "live": masked(row, known(row, have)),
-            "wanted": masked(row, wanted),
-            "spec_changed_too": digest != digest_of(work.context, name, wanted),
-        }
-    )
+    changed = digest != digest_of(work.context, name, wanted)
+    shown = masked(row, known(row, have)), masked(row, wanted)
+    work.drift.append(_drift_row(work, row.path, *shown, changed))
+
+
+def _drift_row(work: _Work, path: str, live: Any, wanted: Any, spec_changed_too: bool) -> Mapping[str, Any]:
+    return {
+        "address": f"deployments/{work.desired.entry.name}",
+        "deployment_id": work.live.deployment_id,
+        "path": path,
+        "live": live,
+        "wanted": wanted,
+        "spec_changed_too": spec_changed_too,
+    }
 
 
 def _effect(work: _Work, row: Field) -> tuple[Effect, str]:
@@ -212,8 +225,17 @@ def _shape_brings(work: _Work) -> None:
                 work.changes[index] = replace(change, effect=Effect.REPLACE, reason=reason)
 
 
-def last_applied(marker: Marker | None, path: str) -> str | None:
-    return marker.field_digests.get(path) if marker else None
-
-
-__all__ = ["NEVER_DIFFED", "Diff", "compare", "digest_of", "live_mode", "live_value"]
+def _tell_drift_by_one_digest(work: _Work) -> None:
+    """Without tags there is one digest of all values: it tells whether the spec is the one applied last,
+    so that every difference is drift, or else leaves the split unknown."""
+    marker = work.live.marker
+    if marker is None or marker.field_digests or marker.digest is None or not work.changes:
+        return
+    name = work.desired.entry.name
+    if marker.digest == values_digest(work.desired.values, work.context.salt(name)):
+        work.drift += [_drift_row(work, item.path, item.before, item.after, False) for item in work.changes]
+    else:
+        work.notes.append(
+            "the spec has changed since the last apply; whether the platform was changed too is not known, "
+            "because this deployment carries no tags"
+        )

@@ -76,6 +76,7 @@ def make_plan(
         cost={**plan_cost(context, changes), "reserved": reserved(context, changes)},
         checks=tuple(checks),
         drift=tuple(drift),
+        diagnostics=tuple(cause for change in changes for cause in change.blocked_by),
         notes=tuple(notes),
     )
 

@@ -13,7 +13,6 @@ from fwctl.catalog.fields import Effect
 from fwctl.errors import RefusedError, UsageError
 from fwctl.firectl.argv import UPDATE
 from fwctl.live.identity import LEAVING
-from fwctl.live.marker import split_description
 from fwctl.live.model import LiveDeployment, Marker
 from fwctl.planning.blocking import blocked
 from fwctl.planning.context import Context, problem
@@ -179,10 +178,8 @@ def _scale(context: Context, name: str, live: LiveDeployment, goal: Mapping[str,
 
 def _destroy(context: Context, name: str, live: LiveDeployment) -> Change:
     change = delete(context, name, live, "deleted by name")
-    if live.marker is None and name not in context.spec.deployments:
-        return change  # an unmanaged deployment that was named by its ID
     other = _not_ours(context, change, live) if live.marker is not None else None
-    return other or change
+    return other or change  # naming an unmarked one is as explicit as it gets
 
 
 def _undelete(context: Context, name: str, live: LiveDeployment) -> Change:
@@ -206,11 +203,6 @@ def _rollback(context: Context, name: str, live: LiveDeployment) -> Change:
     change = delete(context, name, following, f"{live.deployment_id} stays, {following.deployment_id} goes")
     steps = (*mark_steps(context, live, marker), *change.steps)
     return replace(change, steps=steps, commands=commands(context, steps))
-
-
-def user_text(live: LiveDeployment) -> str:
-    """The description without fwctl's part."""
-    return split_description(str(live.fields.get("description", "")))[0]
 
 
 _ACTIONS: Mapping[Intent, Plan] = {

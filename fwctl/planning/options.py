@@ -48,6 +48,10 @@ class PlanOptions:
     intent_names: tuple[str, ...] = ()
     hold_until: datetime | None = None
 
+    def adopts(self, name: str) -> bool:
+        """True when this deployment may be taken over."""
+        return name in self.adopt or (self.intent is Intent.ADOPT and name in self.intent_names)
+
     def selects(self, name: str) -> bool:
         """True when the plan is about this logical name."""
         if self.intent is not None and name not in self.intent_names:

@@ -82,7 +82,7 @@ def _fresh(context: Context, entry: Deployment, asked: str) -> ShapeChoice:
     model = full_name(str(entry.fields.get("model", "")), context.spec.account)
     options = context.options
     if context.lock is not None and not options.no_lock and not options.upgrade_shapes:
-        entry_in_lock = context.lock.shape(asked, str(entry.fields.get("model", "")))
+        entry_in_lock = context.lock.shape(asked, model)
         if entry_in_lock is not None:
             return _locked(context, entry, entry_in_lock.version)
     if is_preset(asked):

@@ -102,9 +102,10 @@ def tag_steps(
 ) -> list[Step]:
     """The calls that turn the tags `have` into the marker's and the user's; wanted: the user's tags,
     complete, or None when they are not managed."""
-    if not context.caps.has_tags:
+    able = context.caps.has_tags
+    if not able and wanted is None:
         return []
-    own = format_tags(marker) if marker else {}
+    own = format_tags(marker) if marker and able else {}
     goal = {**(wanted or {}), **own}
     changed = {key: goal[key] for key in sorted(goal) if have.get(key) != goal[key]}
     gone = sorted(

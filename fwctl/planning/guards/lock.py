@@ -19,8 +19,8 @@ def lock(context: Context, changes: Sequence[Change]) -> Iterable[Finding]:
         return
     for change in new:
         entry = context.spec.deployments[change.name]
-        shape, model = str(entry.fields["shape"]), str(entry.fields["model"])
-        if context.lock.shape(shape, model) is None:
+        shape = str(entry.fields["shape"])
+        if context.lock.shape(shape, str(change.desired["model"])) is None:
             message = f"{shape} is not in fwctl.lock; it takes {change.desired['shape']}"
             yield Finding("lock", WARN, message, change.name)
         else:
