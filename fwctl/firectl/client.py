@@ -177,11 +177,11 @@ class Firectl:
 
     def _get(self, verb: str, target: str) -> Row:
         outcome = self._read(verb, target, {})
-        return self._parsed(lambda: parse_object(outcome.raw))
+        return self._parsed(lambda: parse_object(outcome.raw_stdout))
 
     def _page(self, verb: str, key: str, target: str | None, options: Mapping[str, Any]) -> Page:
         outcome = self._read(verb, target, options)
-        return Page(*self._parsed(lambda: parse_list(outcome.raw, key)))
+        return Page(*self._parsed(lambda: parse_list(outcome.raw_stdout, key)))
 
     def _list(self, verb: str, key: str, target: str | None = None, **options: Any) -> list[Row]:
         """All rows over all pages; see `paging` for what counts as a missing page."""
@@ -199,7 +199,7 @@ class Firectl:
             verb, target, {**options, "page_size": 1}, Capabilities(), account=self.account
         )
         words = [word for word in words if word not in ("-o", "json")]
-        return total_size(self.runner.call(words).checked().stdout)
+        return total_size(self.runner.call(words).checked().raw_stdout)
 
     def _parsed(self, parse: Callable[[], _T]) -> _T:
         try:

@@ -1,4 +1,4 @@
-"""How one firectl call ended, with everything it printed already masked."""
+"""How one firectl call ended; what it printed is masked on its way out."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ AMBIGUOUS = frozenset({ErrorClass.UNAVAILABLE, ErrorClass.TIMEOUT, ErrorClass.UN
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One call. `argv` starts behind the binary; `raw` is stdout unmasked, for the parser alone.
+    """One call. `argv` starts behind the binary and is masked, and so are `message` and `next_steps`,
+    which are empty when `ok`. returncode is negative for a signal.
 
-    message and next_steps are empty when `ok`. returncode is negative for a signal.
+    raw_stdout, raw_stderr: as printed, without colours, for the parser alone; everybody else reads
+    `stdout` and `stderr`.
     """
 
     argv: tuple[str, ...]
     ok: bool
-    stdout: str
-    stderr: str
     seconds: float
     returncode: int | None
     error_class: ErrorClass | None = None
@@ -32,7 +32,18 @@ class Outcome:
     next_steps: tuple[str, ...] = ()
     timed_out: bool = False
     interrupted: bool = False
-    raw: str = field(default="", repr=False)
+    raw_stdout: str = field(default="", repr=False)
+    raw_stderr: str = field(default="", repr=False)
+    redactor: Redactor = field(default_factory=Redactor, repr=False, compare=False)
+
+    @property
+    def stdout(self) -> str:
+        """What firectl printed, masked (on every access: keep it if it is large)."""
+        return self.redactor.mask(self.raw_stdout)
+
+    @property
+    def stderr(self) -> str:
+        return self.redactor.mask(self.raw_stderr)
 
     @property
     def ambiguous(self) -> bool:
@@ -71,8 +82,6 @@ def judge(completed: Completed, argv: tuple[str, ...], redactor: Redactor, deadl
     return Outcome(
         argv=tuple(redactor.mask_argv(argv)),
         ok=failure is None,
-        stdout=redactor.mask(stdout),
-        stderr=redactor.mask(stderr),
         seconds=completed.seconds,
         returncode=completed.returncode,
         error_class=failure.error_class if failure else None,
@@ -80,7 +89,9 @@ def judge(completed: Completed, argv: tuple[str, ...], redactor: Redactor, deadl
         next_steps=tuple(redactor.mask(step) for step in failure.next_steps) if failure else (),
         timed_out=completed.timed_out,
         interrupted=completed.interrupted,
-        raw=stdout if failure is None else "",
+        raw_stdout=stdout,
+        raw_stderr=stderr,
+        redactor=redactor,
     )
 
 

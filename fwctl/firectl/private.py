@@ -14,21 +14,26 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from fwctl.errors import FirectlFailedError
 
-_ABANDONED_S = 24 * 3600.0  # where there is no flock, an older folder counts as left behind
+_ABANDONED_S = 24 * 3600.0
+_SETTLED_S = 60.0  # a folder gets its lock right after it is made
 _LOCK = "lock"
+_HAS_LOCKS = find_spec("fcntl") is not None
 
 
 class PrivateFolder:
     """Makes private files below a folder of this process. Safe to use from several threads."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], *, locks: bool = _HAS_LOCKS) -> None:
+        """Where the system has no file locks, a folder older than a day counts as left behind."""
         root = environ.get("XDG_RUNTIME_DIR") or environ.get("TMPDIR") or tempfile.gettempdir()
         owner = os.getuid() if hasattr(os, "getuid") else environ.get("USERNAME", "user")
         self._base = Path(root) / f"fwctl-{owner}"
+        self._take = _flock if locks else None
         self._lock = threading.Lock()
         self._folder: Path | None = None
         self._held: int | None = None
@@ -53,9 +58,12 @@ class PrivateFolder:
     def sweep(self) -> int:
         """Removes what dead processes left behind; returns how many folders went."""
         gone = 0
+        folders: list[Path] = []
         with contextlib.suppress(OSError):
-            for folder in list(self._base.iterdir()):
-                if folder != self._folder and _is_abandoned(folder):
+            folders = list(self._base.iterdir())
+        for folder in folders:
+            with contextlib.suppress(OSError):
+                if folder != self._folder and self._is_abandoned(folder):
                     shutil.rmtree(folder, ignore_errors=True)
                     gone += 1
         return gone
@@ -75,8 +83,20 @@ class PrivateFolder:
                 _make_base(self._base)
                 self._folder = Path(tempfile.mkdtemp(prefix="run-", dir=self._base))
                 self._held = os.open(self._folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-                _take(self._held)
+                if self._take:
+                    self._take(self._held)
             return self._folder
+
+    def _is_abandoned(self, folder: Path) -> bool:
+        age_s = time.time() - folder.lstat().st_mtime
+        try:
+            held = os.open(folder / _LOCK, os.O_RDWR)
+        except OSError:  # killed between making the folder and its lock
+            return age_s > _SETTLED_S
+        try:
+            return self._take(held) if self._take else age_s > _ABANDONED_S
+        finally:
+            os.close(held)
 
 
 def _make_base(base: Path) -> None:
@@ -101,31 +121,11 @@ def _write(path: Path, text: str) -> None:
         file.write(text)
 
 
-def _take(held: int) -> bool:
-    """Lock a folder's lock file for this process; True where there are no such locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
+def _flock(held: int) -> bool:
+    import fcntl
+
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True
-
-
-def _is_abandoned(folder: Path) -> bool:
-    try:
-        held = os.open(folder / _LOCK, os.O_RDWR)
-    except OSError:  # killed between making the folder and its lock
-        return _age_s(folder) > 60
-    try:
-        return _take(held) and (os.name == "posix" or _age_s(folder) > _ABANDONED_S)
-    finally:
-        os.close(held)
-
-
-def _age_s(folder: Path) -> float:
-    with contextlib.suppress(OSError):
-        return time.time() - folder.lstat().st_mtime
-    return 0.0

@@ -104,3 +104,17 @@ def test_a_place_that_others_could_reach_is_refused(tmp_path: Path, trap: str):
         pass
     assert caught.value.next_steps
     assert below(tmp_path) in ([], [base])
+
+
+def test_without_locks_only_a_folder_of_yesterday_is_swept(tmp_path: Path):
+    """As on Windows."""
+    with PrivateFolder({"XDG_RUNTIME_DIR": str(tmp_path)}, locks=False).files({"a": "x"}) as place:
+        other = PrivateFolder({"XDG_RUNTIME_DIR": str(tmp_path)}, locks=False)
+        assert other.sweep() == 0
+        os.utime(place.parent, (0, 0))
+        assert other.sweep() == 1
+
+
+def test_sweeping_where_nothing_was_ever_kept_is_fine(tmp_path: Path):
+    assert PrivateFolder({"XDG_RUNTIME_DIR": str(tmp_path / "none")}).sweep() == 0
+    assert PrivateFolder({}).sweep() >= 0
