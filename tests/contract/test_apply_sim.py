@@ -1,0 +1,149 @@
+"""Plan and apply against the simulator, each call a real child process."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fwctl.applying.model import ApplyResult, Outcome, Verify
+from fwctl.exitcodes import Exit
+from fwctl.planning.model import Plan
+from tests.contract.apply_support import BF16, MODEL, OTHER_MODEL, OTHER_SHAPE, Cell, entry, spec, values
+
+
+@pytest.fixture
+def cell(tmp_path: Path) -> Cell:
+    return Cell(tmp_path / "cell")
+
+
+def actions(planned: Plan) -> list[tuple[str, ...]]:
+    return [change.actions for change in planned.changes]
+
+
+def outcomes(result: ApplyResult) -> list[Outcome]:
+    return [item.outcome for item in result.results]
+
+
+def test_after_an_apply_the_plan_is_empty_and_a_second_apply_makes_no_call(cell: Cell) -> None:
+    wanted = spec(entry("a"), entry("b", values(replicas__max=3, display_name="Chat, b")))
+    result = cell.apply(wanted)
+    assert outcomes(result) == [Outcome.DONE, Outcome.DONE], result
+    assert actions(cell.plan(wanted)) == [("no-op",), ("no-op",)]
+    again = cell.apply(wanted)
+    assert (again.results, again.exit_code, again.changed) == ((), Exit.OK, False)
+
+
+def test_an_update_changes_what_the_spec_changes(cell: Cell) -> None:
+    cell.apply(spec(entry("a", values(tags={"team": "search"}))))
+    wanted = spec(
+        entry("a", values(replicas__max=2, autoscaling__scale_down_window="5m0s", tags={"team": "ads"}))
+    )
+    assert outcomes(cell.apply(wanted)) == [Outcome.DONE]
+    assert actions(cell.plan(wanted)) == [("no-op",)]
+    row = cell.state()["a"]
+    assert row["max_replica_count"] == 2
+    assert row["annotations"]["custom/team"] == "ads"
+
+
+def test_what_left_the_spec_is_deleted_when_pruning(cell: Cell) -> None:
+    cell.apply(spec(entry("a"), entry("b")))
+    left = spec(entry("a"))
+    result = cell.apply(left, plan_options={"prune": True, "allow_delete": ("b",)})
+    assert [(r.name, r.outcome) for r in result.results] == [("b", Outcome.DONE)]
+    assert list(cell.state()) == ["a"]
+
+
+def test_a_recreate_replaces_the_model_under_the_same_id(cell: Cell) -> None:
+    cell.apply(spec(entry("a")))
+    own = {"lifecycle.on_immutable_change": "recreate"}
+    wanted = spec(entry("a", values(model=OTHER_MODEL, shape=OTHER_SHAPE), **own))
+    assert outcomes(cell.apply(wanted)) == [Outcome.DONE]
+    assert cell.state()["a"]["base_model"] == OTHER_MODEL
+    assert actions(cell.plan(wanted)) == [("no-op",)]
+
+
+def test_adapters_are_loaded_and_taken_off(cell: Cell) -> None:
+    lora = "accounts/acme/models/support-lora"
+    fields = values(shape=BF16, addons__mode="multi_lora", region=None)
+    wanted = spec(entry("a", {**fields, "addons.load": [lora]}))
+    result = cell.apply(wanted)
+    assert outcomes(result) == [Outcome.DONE], result
+    assert result.model_strings["a"]["addons"] == {lora: f"{lora}#accounts/acme/deployments/a"}
+    assert actions(cell.plan(wanted)) == [("no-op",)]
+    without = spec(entry("a", {**fields, "addons.load": []}))
+    assert outcomes(cell.apply(without)) == [Outcome.DONE]
+    assert actions(cell.plan(without)) == [("no-op",)]
+
+
+def test_deployments_stand_behind_their_router(cell: Cell) -> None:
+    wanted = spec(entry("a", values(router="front")), entry("b", values(router="front")))
+    result = cell.apply(wanted)
+    assert outcomes(result) == [Outcome.DONE] * 3, result
+    (row,) = json.loads(cell.sim("router", "list", "-a", "acme", "-o", "json"))
+    assert sorted(row["deployments"]) == [f"accounts/acme/deployments/{name}" for name in ("a", "b")]
+    assert actions(cell.plan(wanted)) == [("no-op",), ("no-op",)]
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Answers 503 twice, then like a deployment."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        server: Any = self.server
+        server.asked += 1
+        status, body = (200, {"choices": [{"text": "1"}]}) if server.asked > 2 else (503, {})
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    server.asked = 0
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_verification_asks_until_an_endpoint_answers(cell: Cell, endpoint: str) -> None:
+    cell.environ["FIREWORKS_BASE_URL"] = endpoint
+    assert outcomes(cell.apply(spec(entry("a")), verify=Verify.REQUEST)) == [Outcome.DONE]
+
+
+def test_a_blue_green_replacement_ends_with_one_deployment(cell: Cell, endpoint: str) -> None:
+    cell.environ["FIREWORKS_BASE_URL"] = endpoint
+    cell.apply(spec(entry("a")))
+    own = {"lifecycle.on_immutable_change": "blue_green"}
+    wanted = spec(entry("a", values(model=OTHER_MODEL, shape=OTHER_SHAPE), **own))
+    result = cell.apply(wanted)
+    assert outcomes(result) == [Outcome.DONE], result
+    (key,) = cell.state()
+    assert key.startswith("a-")
+    assert result.model_strings["a"]["base"] == f"accounts/acme/deployments/{key}"
+    assert actions(cell.plan(wanted)) == [("no-op",)]
+
+
+def test_an_id_that_a_deleted_deployment_holds_is_purged_only_on_purpose(cell: Cell) -> None:
+    wanted = spec(entry("a"))
+    cell.apply(wanted)
+    cell.sim("deployment", "delete", "a", "-a", "acme")
+    result = cell.apply(wanted)
+    assert (outcomes(result), result.exit_code) == ([Outcome.SKIPPED], Exit.REFUSED)
+    result = cell.apply(spec(entry("a", lifecycle__reuse_deleted_id="hard_delete")))
+    assert outcomes(result) == [Outcome.DONE], result
+    assert cell.state()["a"]["base_model"] == MODEL
