@@ -138,7 +138,7 @@ def _field(name: str, value: Any, names: dict[str, str]) -> Any:
 
 
 def _decoded(text: str) -> Iterator[Any]:
-    decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
+    decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
     position = 0
     while start := _START.search(text, position):
         at = start.end()
@@ -173,6 +173,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> NoReturn:
     raise _NotJsonError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise _NotJsonError(f"{text[:20]} is too large a number")
+    return number
 
 
 def _check_depth(value: Any) -> None:

@@ -72,6 +72,8 @@ def test_token_and_total_come_with_the_rows():
         ('[{"a": NaN}]', "NaN"),
         ('[{"a": -Infinity}]', "Infinity"),
         ('[{"a": 1, "a": 2}]', "twice"),
+        ('[{"a": 1e999}]', "too large"),
+        ('[{"a": ' + "9" * 5000 + "}]", "broken"),
         ('[{"minReplicaCount": 1, "min_replica_count": 2}]', "two different values"),
         ("[" * 100_000, "too deeply"),
         ('{"deployments": ' * 5000 + "1" + "}" * 5000, "too deeply"),
