@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
 import threading
 
 MASK = "***"
@@ -91,6 +89,9 @@ class Redactor:
 
 def _forms(value: str) -> set[str]:
     """A secret as it may be written: itself, without blanks around it, escaped, and its longer lines."""
+    import json  # only where there is a secret: `fwctl --version` has none to mask
+    import shlex
+
     plain = {value, value.strip()}
     plain |= {line.strip() for line in value.splitlines() if len(line.strip()) >= _LONG_SECRET}
     escaped = {
