@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
+from fwctl.simulator import httpfaults
 from fwctl.simulator.state import Store, Tx
 
 Rule = dict[str, Any]
@@ -50,8 +51,9 @@ class FaultError(Exception):
 def check(rule: Rule) -> Rule:
     """The rule with its defaults. Raises FaultError."""
     kind = rule.get("kind")
-    if kind not in KINDS:
-        raise FaultError(f"a fault's kind is one of {', '.join(KINDS)}, not {kind!r}")
+    if kind not in KINDS and kind not in httpfaults.KINDS:
+        known = ", ".join(dict.fromkeys([*KINDS, *httpfaults.KINDS]))
+        raise FaultError(f"a fault's kind is one of {known}, not {kind!r}")
     when = rule.get("when", _FIRST_WHEN.get(kind, "before"))
     if when not in {"before", "after"}:
         raise FaultError(f"fault {kind}: when is before or after, not {when!r}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
-from fwctl.simulator import catalogue, profiles
+from fwctl.simulator import catalogue, credentials, faults, profiles
+from fwctl.simulator.faults import Rule
 from fwctl.simulator.platform.errors import PlatformError
 from fwctl.simulator.platform.world import Caller, World
 from fwctl.simulator.settings import Settings
@@ -16,6 +17,10 @@ from fwctl.simulator.state import Store, Tx
 from fwctl.simulator.timing import Clock
 
 T = TypeVar("T")
+
+_NOBODY = Caller("fireworks", "readonly")
+# Whether there are fault rules at all is asked this often.
+_FAULTS_FRESH_S = 0.05
 
 
 class _Opened(NamedTuple):
@@ -35,6 +40,8 @@ class Backend:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="state")
         self._opened: _Opened | None = None
         self.version = 0
+        self._faulty = False
+        self._looked_s = -_FAULTS_FRESH_S
 
     def _open(self) -> _Opened:
         if self._opened is None:
@@ -69,15 +76,33 @@ class Backend:
             self._thread.submit(self._opened.store.close).result()
         self._thread.shutdown()
 
-    def caller(self, key: str | None) -> Caller:
+    async def caller(self, key: str | None) -> Caller:
         """Whose key this is. Raises Unauthenticated, in the platform's words."""
-        found: Caller | None = None
-        for known, role in self.settings.keys.items():
-            if key is not None and hmac.compare_digest(known.encode(), key.encode("utf-8", "replace")):
-                found = Caller(self.settings.account, role)
+        if key is None:
+            raise PlatformError("Unauthenticated", "API key not valid")
+        role = self.settings.keys.get(key)
+        if role is not None:
+            return Caller(self.settings.account, role)
+        found = await self.run(lambda world: credentials.role_of(world.tx, self.settings, key), _NOBODY)
         if found is None:
             raise PlatformError("Unauthenticated", "API key not valid")
-        return found
+        return Caller(*found)
+
+    def _due(self, words: str) -> list[Rule]:
+        return faults.due(self._open().store, self.settings.faults_file, words)
+
+    async def faults(self, words: str) -> list[Rule]:
+        """The stored fault rules that hit this call; it is counted for every rule that matches."""
+        now = time.monotonic()
+        if now - self._looked_s > _FAULTS_FRESH_S:
+            file = self.settings.faults_file
+            self._faulty = file is not None or await self.run(
+                lambda world: bool(world.tx.meta("faults")), _NOBODY
+            )
+            self._looked_s = time.monotonic()
+        if not self._faulty:
+            return []
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._due, words)
 
 
 def bearer(headers: Mapping[str, str]) -> str | None:

@@ -44,6 +44,21 @@ class PlatformError(Exception):
         return {"code": self.number, "message": self.message, "details": []}
 
 
+class SuspendedError(PlatformError):
+    """The account is suspended: FailedPrecondition over gRPC, 412 over HTTP."""
+
+    def __init__(self, account: str) -> None:
+        super().__init__(
+            "FailedPrecondition",
+            f"Account {account} is suspended, possibly due to reaching the monthly spending limit "
+            "or failure to pay past invoices",
+        )
+
+    @property
+    def http_status(self) -> int:
+        return 412
+
+
 def invalid(message: str) -> PlatformError:
     return PlatformError("InvalidArgument", message)
 

@@ -6,7 +6,7 @@ import random
 from typing import NamedTuple
 
 from fwctl.simulator.catalogue import FIREWORKS, Catalogue
-from fwctl.simulator.platform.errors import PlatformError, precondition
+from fwctl.simulator.platform.errors import PlatformError, SuspendedError
 from fwctl.simulator.profiles import Profile
 from fwctl.simulator.state import Tx
 
@@ -46,10 +46,7 @@ class World(NamedTuple):
         if self.caller.role == "readonly":
             raise PlatformError("PermissionDenied", "caller does not have permission to perform this action")
         if self.suspended or self.tx.meta(f"suspended/{account}"):
-            raise precondition(
-                f"Account {account} is suspended, possibly due to reaching the monthly spending limit "
-                "or failure to pay past invoices"
-            )
+            raise SuspendedError(account)
 
     def random_id(self) -> str:
         """Eight characters, as the platform gives when the caller names none."""

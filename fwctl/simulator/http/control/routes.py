@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fwctl.simulator.http.control import catalogue, deployments
+from fwctl.simulator.http.control import accounts, catalogue, deployments
 from fwctl.simulator.http.control.call import Call, Doc
 from fwctl.simulator.platform.world import World
 
@@ -24,8 +24,9 @@ class Route(NamedTuple):
     writes: bool = False
 
 
-_A = "/accounts/{account}"
+_A = "/accounts/{account:[^/:]+}"
 _D, _M, _S = f"{_A}/deployments", f"{_A}/models", f"{_A}/deploymentShapes"
+_L = f"{_A}/deployedModels"
 _ID = "{id:[^/:]+}"
 
 ROUTES: tuple[Route, ...] = (
@@ -49,6 +50,13 @@ ROUTES: tuple[Route, ...] = (
     Route("PATCH", f"{_M}/{_ID}", catalogue.update_model, "model update", writes=True),
     Route("DELETE", f"{_M}/{_ID}", catalogue.delete_model, "model delete", writes=True),
     Route("POST", f"{_M}/{_ID}:prepare", catalogue.prepare_model, "model prepare", writes=True),
+    Route("GET", "/accounts", accounts.every_account, "account list"),
+    Route("GET", _A, accounts.get_account, "account get"),
+    Route("GET", _L, accounts.every_deployed_model, "deployed-model list"),
+    Route("POST", _L, accounts.load, "load-lora", writes=True),
+    Route("GET", f"{_L}/{_ID}", accounts.get_deployed_model, "deployed-model get"),
+    Route("PATCH", f"{_L}/{_ID}", accounts.update_deployed_model, "deployed-model update", writes=True),
+    Route("DELETE", f"{_L}/{_ID}", accounts.unload, "unload-lora", writes=True),
     Route("GET", f"{_A}/quotas", catalogue.every_quota, "quota list"),
     Route("GET", f"{_A}/quotas/{_ID}", catalogue.get_quota, "quota get"),
     Route("PATCH", f"{_A}/quotas/{_ID}", catalogue.update_quota, "quota update", writes=True),

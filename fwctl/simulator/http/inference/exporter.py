@@ -57,7 +57,7 @@ class Exporter:
         account = http.match_info["account"]
         now = time.monotonic()
         try:
-            caller = self._backend.caller(bearer(http.headers))
+            caller = await self._backend.caller(bearer(http.headers))
             if account != caller.account:
                 raise PlatformError("PermissionDenied", f"caller does not have access to account {account}")
             self._check_rate(account, now)

@@ -25,11 +25,12 @@ from fwctl.simulator.http.inference.exporter import Exporter
 from fwctl.simulator.http.inference.fleet import Fleet, RequestLimit
 from fwctl.simulator.http.inference.recorder import Recorder
 from fwctl.simulator.http.inference.run import Run, Times, Timing
+from fwctl.simulator.http.inference.sink import send_whole
 from fwctl.simulator.http.inference.target import SCALING_UP, Target, callable_models
 from fwctl.simulator.http.inference.traffic import Log, Sample
 from fwctl.simulator.http.knobs import KnobError, Knobs
 from fwctl.simulator.http.reply import InferenceError, inference_error, json_reply, request_id
-from fwctl.simulator.platform.errors import PlatformError
+from fwctl.simulator.platform.errors import PlatformError, SuspendedError
 from fwctl.simulator.platform.world import Caller
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
@@ -111,7 +112,7 @@ class Service:
         received_s = self.pacer.now()
         try:
             knobs = self.knobs.with_request(http.headers, http.query)
-            caller = self.backend.caller(bearer(http.headers))
+            caller = await self.backend.caller(bearer(http.headers))
         except KnobError as error:
             raise InferenceError(400, "INVALID_ARGUMENT", str(error)) from None
         except PlatformError as error:
@@ -123,16 +124,22 @@ class Service:
             raise InferenceError(400, "INVALID_ARGUMENT", f"the body is not JSON: {error}") from None
         return request_id(prefix), received_s, knobs, caller, body
 
+    async def _fault(self, knobs: Knobs, endpoint: str, body: Any) -> misbehave.Fault | None:
+        """The fault of this request: its own knob's, else the first stored rule that hits it."""
+        if knobs["fault"]:
+            return misbehave.parse(knobs["fault"])
+        model = body.get("model") if isinstance(body, dict) else None
+        for rule in await self.backend.faults(f"inference {endpoint} {model}"):
+            fault = misbehave.from_rule(rule)
+            if fault is not None:
+                return fault
+        return None
+
     async def admitted(self, caller: Caller, model: str) -> tuple[Target, dict[str, str]]:
         """The target of a model string after the account's checks; the rate headers."""
         seen = await self.directory.find(caller, model)
         if seen.suspended:
-            raise InferenceError(
-                412,
-                "PRECONDITION_FAILED",
-                f"Account {caller.account} is suspended, possibly due to reaching the monthly spending limit "
-                "or failure to pay past invoices",
-            )
+            raise InferenceError(412, "PRECONDITION_FAILED", SuspendedError(caller.account).message)
         headers = self.limit.take(caller.account, seen.per_minute, time.monotonic())
         if isinstance(seen.target, InferenceError):
             raise seen.target
@@ -153,14 +160,14 @@ class Service:
         target: Target | None = None
         try:
             identity, received_s, knobs, caller, body = await self.open(http, "chatcmpl" if chat else "cmpl")
-            fault = misbehave.parse(knobs["fault"]) if knobs["fault"] else None
-            await before_answer(http, fault)
+            fault = await self._fault(knobs, "chat" if chat else "completion", body)
+            await misbehave.before_answer(http, fault)
             asked = requests.read(body, chat=chat)
             target, headers = await self.admitted(caller, asked.model)
             call = Call(http, identity, received_s, knobs, caller, asked, headers, fault, target)
             prepared = self.prepare(call, target)
-        except misbehave.InterruptedAnswerError:
-            return web.Response()
+        except misbehave.InterruptedAnswerError as ended:
+            return ended.response
         except (requests.RequestError, KnobError) as error:
             param = getattr(error, "param", None)
             return self._refuse(
@@ -266,9 +273,8 @@ class Service:
             else:
                 response = await self._whole(prepared)
             status = 200
-        except misbehave.InterruptedAnswerError:
-            status = 500
-            response = web.Response()
+        except misbehave.InterruptedAnswerError as ended:
+            status, response = 500, ended.response
         finally:
             assert call.target is not None
             self._count(call.target, status, prepared.run)
@@ -299,12 +305,7 @@ class Service:
         if call.knobs["stamp"]:
             body["sim_stamp"] = self.stamp(call)
         headers = call.headers | metrics_of.headers(metrics)
-        if call.fault and call.fault.kind == "truncated-json":
-            text = orjson.dumps(body)
-            return web.Response(body=text[: len(text) // 2], headers=headers, content_type="application/json")
-        if call.fault and call.fault.kind == "content-type":
-            return web.Response(body=orjson.dumps(body), headers=headers, content_type="text/html")
-        return json_reply(body, headers=headers)
+        return await send_whole(call.http, orjson.dumps(body), headers, call.fault)
 
     def stamp(self, call: Call) -> dict[str, Any]:
         """The server's own clock: when the request came and when this leaves, both in nanoseconds."""
@@ -351,12 +352,15 @@ class Service:
         """POST embeddings."""
         identity = request_id("embd")
         try:
-            identity, received_s, _, caller, body = await self.open(http, "embd")
+            identity, received_s, knobs, caller, body = await self.open(http, "embd")
+            await misbehave.before_answer(http, await self._fault(knobs, "embedding", body))
             if not isinstance(body, dict) or not isinstance(body.get("model"), str):
                 raise requests.RequestError("model must be a non-empty string", "model")
             target, headers = await self.admitted(caller, body["model"])
             self.fleet(target)
             answer_body = self.embedder.answer(body, body["model"])
+        except misbehave.InterruptedAnswerError as ended:
+            return ended.response
         except requests.RequestError as error:
             return inference_error(
                 InferenceError(400, "INVALID_ARGUMENT", str(error), param=error.param), identity
@@ -372,7 +376,7 @@ class Service:
     async def models(self, http: web.Request) -> web.StreamResponse:
         """GET models: what this key can send requests to."""
         try:
-            caller = self.backend.caller(bearer(http.headers))
+            caller = await self.backend.caller(bearer(http.headers))
         except PlatformError as error:
             return inference_error(InferenceError(401, "UNAUTHORIZED", error.message), request_id("models"))
         rows = await self.backend.run(callable_models, caller)
@@ -398,17 +402,3 @@ def _within(prompt: list[str], context: int, asked: requests.Request) -> list[st
             param="messages" if asked.chat else "prompt",
         )
     return prompt
-
-
-async def before_answer(http: web.Request, fault: misbehave.Fault | None) -> None:
-    """Faults that strike before any byte of an answer. Raises InferenceError or InterruptedAnswerError."""
-    if fault is None:
-        return
-    if fault.kind == "hang-before-headers":
-        await misbehave.pause(fault)
-        raise misbehave.InterruptedAnswerError
-    if fault.kind == "reset" and not fault.after:
-        misbehave.reset(http)
-        raise misbehave.InterruptedAnswerError
-    if fault.kind in {"status", "html"}:
-        raise misbehave.failure(fault)

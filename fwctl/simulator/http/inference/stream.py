@@ -9,8 +9,8 @@ from aiohttp import web
 
 from fwctl.simulator.http.inference import metrics_of
 from fwctl.simulator.http.inference.bodies import Chunks
-from fwctl.simulator.http.inference.misbehave import Sink
 from fwctl.simulator.http.inference.run import Emission
+from fwctl.simulator.http.inference.sink import Sink
 
 if TYPE_CHECKING:
     from fwctl.simulator.http.inference.service import Prepared, Service
