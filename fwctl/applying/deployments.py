@@ -10,6 +10,7 @@ from fwctl.applying.compare import moved, reads_back
 from fwctl.applying.effects import ActionFailedError, Ended, Look, Procedure
 from fwctl.applying.model import Outcome, Verify
 from fwctl.applying.problems import stale
+from fwctl.applying.routers import change_members
 from fwctl.applying.settle import settle, until_gone
 from fwctl.applying.verify import answered
 from fwctl.applying.work import (
@@ -198,7 +199,19 @@ def destroy(work: Work) -> Procedure[Ended]:
             stale(f"{work.change.deployment_id} moved since the plan: {'; '.join(different)}")
         )
     notes: list[str] = []
-    for step in work.steps(DELETE):
-        notes += [(yield from writes.delete(step))]
+    for step in work.change.steps:
+        notes += [(yield from _towards_deletion(work, step))]
     ended = yield from until_gone(work, work.change.deployment_id, purged=False)
     return replace(ended, note="; ".join(note for note in (*notes, ended.note) if note))
+
+
+def _towards_deletion(work: Work, step: Step) -> Procedure[str]:
+    """A plain deletion has one call; a rollback first makes the deployment that stays serve again."""
+    if step.verb == DELETE:
+        return (yield from writes.delete(step))
+    if step.verb in ROUTERS:
+        going = work.change.deployment_id
+        staying = {item.target for item in work.steps(UPDATE)} - {going}
+        ended = yield from change_members(step.target, work.account, join=sorted(staying), leave=(going,))
+        return ended.note
+    return (yield from perform(work, step))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 SLOW = frozenset({Effect.ROLLING_RESTART, Effect.REPLACE})
 REPLACING = ("create", "delete")  # beside the old one; ("delete", "create") is a recreate
+INLINE = (REPLACING, ("delete",))  # a replacement and its rollback change their router in between
 STARTS = frozenset({"create", "unpark", "undelete"})
 
 
@@ -209,7 +210,7 @@ def _item(change: Change, open_addresses: frozenset[str], work: Work) -> Item:
 
 def _router_items(items: list[Item], changes: list[Change], account: str) -> list[Item]:
     """One item a router for everything that is to stand behind it, after those have ended; replacements
-    do it themselves, one after the other when they share a router."""
+    and rollbacks do it themselves, one after the other when they share a router."""
     members: dict[str, list[Change]] = {}
     for change in changes:
         for step in change.steps:
@@ -219,7 +220,7 @@ def _router_items(items: list[Item], changes: list[Change], account: str) -> lis
     by_address = {item.address: item for item in items}
     for router, behind in sorted(members.items()):
         unique = list(dict.fromkeys(change.address for change in behind))
-        inline = [address for address in unique if by_address[address].actions == REPLACING]
+        inline = [address for address in unique if by_address[address].actions in INLINE]
         for before, later in pairwise(inline):
             by_address[later].waits |= {before}
         joining = tuple(by_address[address].deployment_id for address in unique if address not in inline)

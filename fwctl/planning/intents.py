@@ -20,7 +20,7 @@ from fwctl.planning.marking import marked, owner_text
 from fwctl.planning.model import Change, FieldChange, Step
 from fwctl.planning.options import Intent
 from fwctl.planning.orphans import delete
-from fwctl.planning.steps import UNDELETE, commands, mark_steps
+from fwctl.planning.steps import UNDELETE, commands, mark_steps, replace_behind_router
 
 Plan = Callable[[Context, str, LiveDeployment], Change]
 
@@ -194,15 +194,25 @@ def _undelete(context: Context, name: str, live: LiveDeployment) -> Change:
 
 def _rollback(context: Context, name: str, live: LiveDeployment) -> Change:
     """Deletes the new half of a replacement; the next attempt gets another ID, because a deleted
-    deployment keeps its own for seven days."""
+    deployment keeps its own for seven days. Where the new one serves already, the old one takes over
+    again first."""
     pair = context.matches.by_name.get(name)
-    following = pair.next if pair else None
-    if following is None or live.marker is None:
+    old, new = (pair.retiring or live, pair.next or pair.current) if pair else (live, None)
+    if pair is None or new is None or new is old or old.marker is None or new.marker is None:
         return _change(name, live, "no replacement is in progress")
-    marker = marked(live.marker, attempt=live.marker.attempt + 1, step=None)
-    change = delete(context, name, following, f"{live.deployment_id} stays, {following.deployment_id} goes")
-    steps = (*mark_steps(context, live, marker), *change.steps)
-    return replace(change, steps=steps, commands=commands(context, steps))
+    change = delete(context, name, new, f"{old.deployment_id} stays, {new.deployment_id} goes")
+    steps: list[Step] = []
+    if pair.retiring is not None:
+        steps += mark_steps(context, new, marked(new.marker, step=None))
+    steps += mark_steps(context, old, marked(old.marker, attempt=old.marker.attempt + 1, step=None))
+    entry = context.spec.deployments[name]
+    router = entry.fields.get("router")
+    if router is not None:
+        steps += replace_behind_router(
+            context, str(router), leaves=new.deployment_id, joins=old.deployment_id
+        )
+    all_steps = (*steps, *change.steps)
+    return replace(change, steps=all_steps, commands=commands(context, all_steps))
 
 
 _ACTIONS: Mapping[Intent, Plan] = {

@@ -25,8 +25,8 @@ from fwctl.planning.steps import (
     commands,
     create_steps,
     delete_step,
-    leave_router_steps,
     mark_steps,
+    replace_behind_router,
     tag_steps,
     unsupported,
 )
@@ -201,8 +201,10 @@ def _retiring(
     """
     lost = _traffic_may_be_lost(context, desired.entry.name)
     have = all_tags(new) if new is not None else _tags_after_create(context, desired, final)
+    router = desired.values.get("router")
+    moves = replace_behind_router(context, str(router), leaves=old.deployment_id, joins=key) if router else ()
     return [
-        *leave_router_steps(context, desired, old.deployment_id, key),
+        *moves,
         delete_step(old.deployment_id, ignore_checks=lost),
         _marking(desired, key, final, new),
         *tag_steps(context, key, have, desired.values.get("tags"), final),

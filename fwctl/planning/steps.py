@@ -145,12 +145,9 @@ def strategy_word(enum: str) -> str:
     return enum.removeprefix("STRATEGY_").lower().replace("_", "-")
 
 
-def leave_router_steps(context: Context, desired: Desired, old_id: str, new_id: str) -> list[Step]:
-    """Take the old deployment of a replacement from behind its router, where the new one stands."""
-    router = desired.values.get("router")
-    if router is None:
-        return []
-    names = [f"accounts/{context.spec.account}/deployments/{key}" for key in (old_id, new_id)]
+def replace_behind_router(context: Context, router: str, *, leaves: str, joins: str) -> list[Step]:
+    """One deployment (ID) of a replacement takes the other's place behind a router."""
+    names = [f"accounts/{context.spec.account}/deployments/{key}" for key in (leaves, joins)]
     row = context.live.routers.get(router) or {}
     members = ({str(item) for item in row.get("deployments") or ()} - {names[0]}) | {names[1]}
     fields: dict[str, Any] = {"deployments": sorted(members)}
