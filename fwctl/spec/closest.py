@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
+_MOST_LISTED = 14
 _LONGEST_WORD = 64  # nothing in the tables is longer; comparing long text costs time and helps nobody
 # Other people's names for precisions -> the platform's (Hugging Face and PyTorch dtype names).
 _SYNONYMS = {
@@ -24,9 +26,11 @@ _SYNONYMS = {
 
 def closest(word: str, known: Iterable[str]) -> str | None:
     """The known word that was most likely meant, None when nothing is near."""
-    if not word or len(word) > _LONGEST_WORD:
-        return None
-    options = tuple(known)
+    return _closest(word, tuple(known)) if 0 < len(word) <= _LONGEST_WORD else None
+
+
+@lru_cache(1024)
+def _closest(word: str, options: tuple[str, ...]) -> str | None:
     plain = _plain(word)
     by_plain: dict[str, str] = {}
     for option in options:
@@ -36,15 +40,18 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     synonym = _SYNONYMS.get(word.upper())
     if synonym in options:
         return synonym
+    bare = _without_vendor(plain)
     for form, option in by_plain.items():
-        if len(plain) > 2 and (
-            form.endswith(plain) or plain in form.removeprefix("NVIDIA").removeprefix("AMD")
-        ):
+        if len(bare) > 1 and (form.endswith(plain) or _without_vendor(form).startswith(bare)):
             return option
     from difflib import get_close_matches
 
-    near = get_close_matches(plain, by_plain, n=1, cutoff=0.65)
+    near = get_close_matches(plain, by_plain, n=1, cutoff=0.72)
     return by_plain[near[0]] if near else None
+
+
+def _without_vendor(plain: str) -> str:
+    return plain.removeprefix("NVIDIA").removeprefix("AMD")
 
 
 def _plain(word: str) -> str:
@@ -55,3 +62,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """The suggestion for a message, None when nothing is near."""
     meant = closest(word, known)
     return f"did you mean {meant}?" if meant is not None else None
+
+
+def listed(known: Iterable[str], rest: str) -> str:
+    """The known words for a message; `rest` says where to find all of them when they are many."""
+    words = tuple(known)
+    shown = ", ".join(words[:_MOST_LISTED])
+    return f"known: {shown}" if len(words) <= _MOST_LISTED else f"known: {shown}, … ({rest})"

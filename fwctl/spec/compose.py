@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from fwctl.spec.environment import is_text
 from fwctl.spec.nodes import Broken, Mapping, Node, Scalar, Sequence, copy_at
 from fwctl.spec.report import Report, shown
 from fwctl.spec.sources import Source, Span
@@ -112,6 +113,9 @@ class _Composer:
         node: Node = Scalar(event.value, not event.style, start, end)
         if event.tag is not None:
             self.tagged(event, (start, end))
+            node = Broken(start, end)
+        elif not event.value.isascii() and not is_text(event.value):
+            self.report.add("FW102", (start, end), "half of a surrogate pair in an escape")
             node = Broken(start, end)
         if event.anchor is not None:
             self.anchors[event.anchor] = node

@@ -31,8 +31,19 @@ def resolve(text: str, environ: Mapping[str, str]) -> tuple[str, list[str]]:
             problems.append(f"{found.group()} names no variable; write ${{env:NAME}}")
         elif name not in environ:
             problems.append(f"environment variable {name} is not set")
+        elif not environ[name].isascii() and not is_text(environ[name]):
+            problems.append(f"environment variable {name} holds bytes that are not UTF-8")
         else:
             return environ[name]
         return found.group()
 
     return _REFERENCE.sub(value_of, text), problems
+
+
+def is_text(value: str) -> bool:
+    """False for what the operating system passes on when bytes are not UTF-8 (lone surrogates)."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -28,33 +28,34 @@ def read_paths(paths: Sequence[Path]) -> list[Given]:
     given: list[Given] = []
     seen: set[str] = set()
     for path in paths:
+        if "\0" in str(path):
+            given.append(Given(shown_path(path), problem="has a NUL character in its name"))
+            continue
         for found in _expand(path):
             if isinstance(found, Given):
                 given.append(found)
-                continue
-            real = os.path.realpath(found)
-            if real not in seen:
+            elif (real := os.path.realpath(found)) not in seen:
                 seen.add(real)
                 given.append(read_file(found))
     return given
 
 
+def shown_path(path: str | Path) -> str:
+    """The name as text that can be printed: bytes that are no UTF-8 are replaced."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
 def _expand(path: Path) -> Iterator[Path | Given]:
-    try:
-        is_folder = path.is_dir()
-    except (OSError, ValueError) as error:
-        yield Given(str(path), problem=f"cannot be read: {_reason(error)}")
-        return
-    if not is_folder:
+    if not os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where a parent may not be read
         yield path
         return
     unreadable: list[OSError] = []
     found = sorted(_in_folder(path, unreadable), key=lambda file: file.parts)
     for failure in unreadable:
-        yield Given(str(failure.filename), problem=f"cannot be read: {_reason(failure)}")
+        yield Given(shown_path(failure.filename), problem=f"cannot be read: {failure.strerror}")
     if not found and not unreadable:
         yield Given(
-            str(path),
+            shown_path(path),
             problem="no spec in this folder (files that end in .yaml or .yml)",
             suggestion="`fwctl init` writes a first one",
         )
@@ -71,20 +72,15 @@ def _in_folder(folder: Path, unreadable: list[OSError]) -> Iterator[Path]:
 
 def read_file(path: Path) -> Given:
     """Bytes of one file, at most one more than a spec may have."""
+    name = shown_path(path)
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
             what = "is a folder" if stat.S_ISDIR(mode) else "is not a regular file"
-            return Given(str(path), problem=what, suggestion="name a YAML file")
+            return Given(name, problem=what, suggestion="name a YAML file")
         with path.open("rb") as file:
-            return Given(str(path), file.read(LARGEST_FILE_BYTES + 1))
+            return Given(name, file.read(LARGEST_FILE_BYTES + 1))
     except FileNotFoundError:
-        return Given(
-            str(path), problem="does not exist", suggestion="check the path; the default is configs/"
-        )
-    except (OSError, ValueError) as error:
-        return Given(str(path), problem=f"cannot be read: {_reason(error)}")
-
-
-def _reason(error: OSError | ValueError) -> str:
-    return getattr(error, "strerror", None) or str(error)
+        return Given(name, problem="does not exist", suggestion="check the path; the default is configs/")
+    except OSError as error:
+        return Given(name, problem=f"cannot be read: {error.strerror}")

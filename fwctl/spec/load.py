@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fwctl.errors import Severity
 from fwctl.spec.build import build_spec
+from fwctl.spec.compose import Parser
 from fwctl.spec.files import Given, read_file, read_paths
 from fwctl.spec.ignores import silence
 from fwctl.spec.model import Evidence, Loaded
@@ -61,11 +62,12 @@ def load_given(
     strict: bool = False,
     evidence: Evidence | None = None,
     account: str | None = None,
+    parser: Parser | None = None,
 ) -> Loaded:
-    """As `load`, from bytes: reads no file and no clock."""
+    """As `load`, from bytes: reads no file and no clock. parser: None for the fastest there is."""
     report = Report(Sources())
     with _collector_paused():
-        files = parse_all(given, defaults, report)
+        files = parse_all(given, defaults, report, parser)
         run = read_run(files, report, environ, need_secrets=need_secrets, account=account, evidence=evidence)
         run_rules(run.view, report)
         silence(files, report, has_evidence=evidence is not None)

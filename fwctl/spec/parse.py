@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fwctl.spec.compose import compose
+from fwctl.spec.compose import Parser, compose
 from fwctl.spec.decode import decode
 from fwctl.spec.files import Given
 from fwctl.spec.nodes import Mapping, Node, Scalar, place
@@ -55,16 +55,18 @@ def node_at(node: Node | None, *keys: str) -> Node | None:
     return node
 
 
-def parse_all(given: Sequence[Given], defaults: Given | None, report: Report) -> list[ParsedFile]:
+def parse_all(
+    given: Sequence[Given], defaults: Given | None, report: Report, parser: Parser | None = None
+) -> list[ParsedFile]:
     """Every file in order; the defaults file, when there is one, comes last."""
     skipped = {_plain(defaults.file)} if defaults is not None else set()
-    files = [_parse(one, report) for one in given if _plain(one.file) not in skipped]
+    files = [_parse(one, report, parser) for one in given if _plain(one.file) not in skipped]
     prices = {_prices_of(file) for file in files} - {None}
     files = [file for file in files if _plain(file.source.file) not in prices]
-    return files if defaults is None else [*files, _parse(defaults, report, is_defaults=True)]
+    return files if defaults is None else [*files, _parse(defaults, report, parser, is_defaults=True)]
 
 
-def _parse(given: Given, report: Report, *, is_defaults: bool = False) -> ParsedFile:
+def _parse(given: Given, report: Report, parser: Parser | None, *, is_defaults: bool = False) -> ParsedFile:
     text, fault = decode(given.data)
     source = report.sources.add(given.file, text)
     start = (source.base, source.base)
@@ -76,7 +78,7 @@ def _parse(given: Given, report: Report, *, is_defaults: bool = False) -> Parsed
         at = source.base + fault.offset
         report.add(fault.code, (at, at + 1), fault.message, suggestion=fault.suggestion)
     else:
-        root = _mapping(compose(source, report), report)
+        root = _mapping(compose(source, report, parser), report)
     return ParsedFile(source, root, digest, is_defaults)
 
 

@@ -13,11 +13,11 @@ from typing import Any
 from fwctl.catalog.fields import BY_PATH, Field, Kind
 from fwctl.errors import Severity
 from fwctl.spec import values
-from fwctl.spec.closest import closest, did_you_mean
+from fwctl.spec.closest import closest, listed
 from fwctl.spec.groups import Group
 from fwctl.spec.nodes import Broken, Mapping, Node, Scalar, place
 from fwctl.spec.pointers import known_elsewhere, pointer
-from fwctl.spec.report import Report, escape, shown
+from fwctl.spec.report import MOST_GUESSES, Report, escape, shown
 from fwctl.spec.scalars import TRAPS, Form, form_of
 from fwctl.spec.sources import Span
 
@@ -127,21 +127,26 @@ class Reader:
         parent = (base + group.path).rstrip(".")
         if self.key_trap(key, parent):
             return
-        elsewhere = known_elsewhere(key.text) if self.prefix and not base else None
-        near = closest(key.text, group.children)
-        if elsewhere is not None and (near is None or near not in elsewhere):
-            suggestion: str | None = f"did you mean {elsewhere}?"
-        else:
-            suggestion = did_you_mean(key.text, group.children) or "known keys: " + ", ".join(group.children)
         where = f" in {parent}" if parent else ""
         self.run.report.add(
             "FW201",
             span,
             f"unknown key {shown(key.text)}{where}",
-            suggestion=suggestion,
+            suggestion=self.meant(group, key.text, base, span),
             deployment=self.deployment,
             path=f"{self.prefix}{pointer(parent)}/{escape(key.text)}",
         )
+
+    def meant(self, group: Group, key: str, base: str, span: Span) -> str:
+        """What an unknown key was probably meant to be: a key here, or a field elsewhere by any name."""
+        if not self.run.report.full("FW201", span, MOST_GUESSES):
+            elsewhere = known_elsewhere(key) if self.prefix and not base else None
+            near = closest(key, group.children)
+            if elsewhere is not None and (near is None or near not in elsewhere):
+                return f"did you mean {elsewhere}?"
+            if near is not None:
+                return f"did you mean {near}?"
+        return listed(group.children, "`fwctl explain` lists all")
 
     def key_trap(self, key: Scalar, parent: str) -> bool:
         """Report a key that YAML does not read as text; True when it did."""

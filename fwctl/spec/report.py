@@ -9,6 +9,7 @@ from fwctl.errors import Diagnostic, Severity
 from fwctl.spec.sources import Sources, Span
 
 MOST_OF_A_CODE = 10_000  # of one code in one file; the rest is counted in one last line
+MOST_GUESSES = 200  # of one code in one file; looking for what was meant costs a millisecond
 _LONGEST_SHOWN = 200
 
 
@@ -19,6 +20,19 @@ def shown(text: str) -> str:
     if text.isprintable() and "'" not in text:
         return f"'{text}'"
     return repr(text)
+
+
+def flow(value: object) -> str:
+    """An example as YAML on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(value)
+    needs_quotes = isinstance(value, str) and any(mark in text for mark in "*{}[]:,#&")
+    return f'"{text}"' if needs_quotes else text
 
 
 def escape(key: str) -> str:
@@ -37,9 +51,9 @@ class Report:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._seen: set[tuple[str, Span, str]] = set()
 
-    def full(self, code: str, span: Span) -> bool:
-        """True when so many problems of this code stand in that file that no more are kept."""
-        return self._counts[self.sources.of(span[0]).file, code] >= MOST_OF_A_CODE
+    def full(self, code: str, span: Span, most: int = MOST_OF_A_CODE) -> bool:
+        """True when that many problems of this code stand in that file: by default, no more are kept."""
+        return self._counts[self.sources.of(span[0]).file, code] >= most
 
     def add(
         self,

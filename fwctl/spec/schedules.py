@@ -9,6 +9,7 @@ from fwctl.catalog.fields import BY_PATH, Field
 from fwctl.spec import values
 from fwctl.spec.groups import Group, group_of
 from fwctl.spec.nodes import Mapping, Written
+from fwctl.spec.report import flow
 
 if TYPE_CHECKING:
     from fwctl.spec.reader import Reader
@@ -28,11 +29,15 @@ def read_schedules(reader: Reader, row: Field, items: list[tuple[str, Written]])
         if not isinstance(node, Mapping):
             span = reader.checked.places[path]
             message = f"{path} must be a mapping, not {values.described(node)}"
-            reader.problem("FW202", span, message, f"for example {row.example[0]}", path=path)
+            reader.problem("FW202", span, message, f"for example {flow(row.example[0])}", path=path)
             continue
         result.append(_item(reader, row, node, path))
         kept.append(path)
     return result
+
+
+def _example(row: Field, key: str) -> str:
+    return f"for example {key}: {flow(row.example[0][key])}"
 
 
 def _item(reader: Reader, row: Field, node: Mapping, path: str) -> dict[str, Any]:
@@ -46,7 +51,5 @@ def _item(reader: Reader, row: Field, node: Mapping, path: str) -> dict[str, Any
             found[child.path] = value
         elif child.required and below not in reader.checked.places:
             span = reader.checked.places[path]
-            reader.problem(
-                "FW204", span, f"{path} needs {child.path}", f"for example {row.example}", path=path
-            )
+            reader.problem("FW204", span, f"{path} needs {child.path}", _example(row, child.path), path=path)
     return found

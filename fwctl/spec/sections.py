@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass
 
-from fwctl.catalog.fields import FIELDS
+from fwctl.catalog.fields import FIELDS, Field, Kind
 from fwctl.catalog.run_fields import ENVELOPE, FILE_KINDS, FileKind
 from fwctl.spec.groups import Group, deployment_group, run_group
 from fwctl.spec.model import Evidence
@@ -50,7 +50,9 @@ def read_run(
         checked = _top(file, file.root, run)
         is_spec = _is_spec(file)
         found = _deployments(checked, outer, run, evidence) if is_spec else []
-        views.append(FileView(file.source.file, file.start, checked, bool(found) or not is_spec))
+        entries = checked.values.get("deployments")
+        declares = not is_spec or (isinstance(entries, Mapping) and bool(entries.entries))
+        views.append(FileView(file.source.file, file.start, checked, declares))
         deployments += found
         if is_spec:
             specs.append(file)
@@ -79,7 +81,7 @@ def _top(file: ParsedFile, root: Mapping, run: Run) -> Checked:
     if _is_spec(file):
         checked = reader.read(run_group(), root)
     else:
-        checked = reader.read(_envelope(), _without_body(root, kind))
+        checked = reader.read(_envelope(kind), _without_body(root, kind))
     for key in ("apiVersion", *(kind.required if kind is not None else ())):
         if key not in root.entries:
             example = "write `apiVersion: fwctl/v1`" if key == "apiVersion" else None
@@ -87,9 +89,12 @@ def _top(file: ParsedFile, root: Mapping, run: Run) -> Checked:
     return checked
 
 
-def _envelope() -> Group:
+def _envelope(kind: FileKind | None = None) -> Group:
+    """The keys that every kind has, and those of its body (which are named in messages only)."""
     group = Group("")
     group.children = {key: run_group().children[key] for key in ENVELOPE}
+    for key in (kind.body if kind is not None else None) or ():
+        group.children[key] = Field(key, Kind.OBJECT, "")
     return group
 
 

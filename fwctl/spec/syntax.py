@@ -18,6 +18,7 @@ _ADVICE = (
     ("expected ',' or", "a bracket is not closed, or a comma is missing"),
     ("unexpected end of stream", "a quote that was opened is not closed"),
     ("cannot start any token", "quote a value that begins with @, `, % or a tab"),
+    ("alphabetic or numeric", "quote text that begins with * or &"),
     ("unknown escape character", "inside double quotes write \\\\ for a backslash, or use single quotes"),
     ("did not find expected hexdecimal number", "an escape such as \\x41 needs hexadecimal digits"),
     ("incompatible YAML document", "remove the %YAML line"),
@@ -44,6 +45,8 @@ def report_syntax_error(source: Source, error: yaml.YAMLError, report: Report) -
     if source.text[offset : offset + 1] in ("@", "`", "%"):
         message += f": {shown(source.text[offset])}"
     advice = next((advice for part, advice in _ADVICE if part in problem), _FALLBACK)
+    if "${env:" in source.line_text(source.line_of(start)):
+        advice = 'inside [ ] and { } put quotes around a reference: "${env:NAME}"'
     report.add("FW101", (start, min(start + 1, source.base + len(source.text))), message, suggestion=advice)
 
 

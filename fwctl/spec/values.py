@@ -15,9 +15,9 @@ from fwctl.catalog.fields import Field, Kind
 from fwctl.errors import Severity
 from fwctl.redact import Secret
 from fwctl.spec import environment, formats
-from fwctl.spec.closest import did_you_mean
+from fwctl.spec.closest import did_you_mean, listed
 from fwctl.spec.nodes import Broken, Mapping, Node, Scalar, Sequence, Written, place
-from fwctl.spec.report import shown
+from fwctl.spec.report import MOST_GUESSES, flow, shown
 from fwctl.spec.scalars import TRAPS, Form, form_of
 
 if TYPE_CHECKING:
@@ -98,7 +98,9 @@ def wrong_type(reader: Reader, row: Field, node: Node, path: str) -> None:
         return
     if form is Form.NULL:
         message = f"{path} has no value; it takes {expected(row)}"
-        suggestion: str | None = "give it a value, or remove the key to leave the field unmanaged"
+        suggestion: str | None = "give it a value"
+        if not row.required and row.managed:
+            suggestion = "give it a value, or remove the key to leave the field unmanaged"
     else:
         message, suggestion = f"{path} takes {expected(row)}, not {described(node)}", _way_out(row, node)
     reader.problem("FW202", span, message, suggestion, path=path)
@@ -115,9 +117,13 @@ def _way_out(row: Field, node: Node) -> str | None:
         return "write true or false"
     if _takes_no_text(row):
         return "write a plain decimal number without quotes" if isinstance(node, Scalar) else None
+    if isinstance(node, Scalar) and row.enum is not None and node.text not in VALUES[row.enum]:
+        return did_you_mean(node.text, VALUES[row.enum]) or listed(VALUES[row.enum], "see `fwctl explain`")
+    if row.path in formats.CHECKS and row.example is not None:
+        return f"for example {flow(row.example)}"
     if isinstance(node, Scalar) and row.kind not in _EXPECTED and not row.kind.value.startswith("list"):
         return f'put quotes around it: "{node.text}"' if len(node.text) <= 60 else "put quotes around it"
-    return f"for example {row.example}" if row.example is not None else None
+    return f"for example {flow(row.example)}" if row.example is not None else None
 
 
 def _string(reader: Reader, row: Field, node: Node, path: str) -> str | None:
@@ -227,12 +233,12 @@ def _enum(reader: Reader, row: Field, node: Node, path: str) -> str | None:
         return value
     assert isinstance(node, Scalar)
     known = VALUES[row.enum]
-    suggestion = did_you_mean(text, known) or ""
-    if not suggestion:
-        suggestion = "known: " + ", ".join(known)
+    span = reader.checked.places[path]
+    suggestion = None if reader.run.report.full("FW205", span, MOST_GUESSES) else did_you_mean(text, known)
+    if suggestion is None:
+        suggestion = listed(known, f"`fwctl explain {path}` lists all")
         if row.enum in OPEN_LISTS:
             suggestion += "; a value newer than fwctl needs settings.accept_unknown"
-    span = reader.checked.places[path]
     reader.problem("FW205", span, f"{path} does not know {shown(node.text)}", suggestion, path=path)
     return None
 
@@ -277,11 +283,10 @@ def _names(reader: Reader, row: Field, node: Node, path: str) -> list[str] | Non
 
 
 def _secrets(reader: Reader, row: Field, node: Node, path: str) -> list[Secret] | None:
-    items = _items(reader, row, node, path)
-    if items is None:
-        if isinstance(node, Scalar):
-            reader.run.report.sources.hide(reader.checked.places[path])
+    if not isinstance(node, Sequence):
+        _written_out(reader, node, path)
         return None
+    items = _items(reader, row, node, path) or []
     reader.referenced = True
     secrets = [_secret(reader, item, below) for below, item in items]
     return [secret for secret in secrets if secret is not None]
@@ -290,14 +295,7 @@ def _secrets(reader: Reader, row: Field, node: Node, path: str) -> list[Secret] 
 def _secret(reader: Reader, node: Node, path: str) -> Secret | None:
     span = reader.checked.places[path]
     if not isinstance(node, Scalar) or not environment.is_reference(node.text):
-        reader.run.report.sources.hide((node.start, node.end))
-        reader.problem(
-            "FW207",
-            span,
-            f"{path} holds a secret; it takes nothing but one reference to an environment variable",
-            'write "${env:NAME}", and set NAME where fwctl runs',
-            path=path,
-        )
+        _written_out(reader, node, path)
         return None
     value, problems = environment.resolve(node.text, reader.run.environ)
     if not problems and not value:
@@ -307,6 +305,18 @@ def _secret(reader: Reader, node: Node, path: str) -> Secret | None:
         advice = "set the variable where fwctl runs; plan and apply need it"
         reader.problem("FW108", span, f"{path}: {problem}", advice, path=path, severity=severity)
     return Secret(node.text, None if problems else value)
+
+
+def _written_out(reader: Reader, node: Node, path: str) -> None:
+    """FW207; what stands there is neither quoted in the message nor shown below it."""
+    reader.run.report.sources.hide((node.start, node.end))
+    reader.problem(
+        "FW207",
+        reader.checked.places[path],
+        f"{path} holds secrets; it takes a list of references to environment variables and nothing else",
+        'write ["${env:NAME}"], and set NAME where fwctl runs',
+        path=path,
+    )
 
 
 def _map(reader: Reader, row: Field, node: Node, path: str) -> dict[str, Any] | None:

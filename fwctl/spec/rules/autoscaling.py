@@ -11,7 +11,7 @@ from fwctl.spec.cron import problem_of
 from fwctl.spec.report import shown
 from fwctl.spec.rules.registry import deployment_rule
 from fwctl.spec.view import Finding, View
-from fwctl.units import parse_duration
+from fwctl.units import parse_duration, short_duration
 
 _SHORTEST_TO_ZERO_S = 300  # server: scale_to_zero_window must be at least 5 minutes
 _LONGEST_WINDOW_S = 3600  # protobuf bounds of scale_up_window and scale_down_window
@@ -49,14 +49,14 @@ def window_bounds(d: View) -> Iterator[Finding]:
     if idle is not None and 0 < parse_duration(idle) < _SHORTEST_TO_ZERO_S:
         yield d.finding(
             "autoscaling.scale_to_zero_window",
-            f"scale_to_zero_window {idle} is under 5 minutes",
+            f"scale_to_zero_window {_short(idle)} is under 5 minutes",
             "write 0s (the platform's default) or at least 5m",
         )
     for path in _WINDOWS:
         window = d.get(path)
         if window is not None and parse_duration(window) > _LONGEST_WINDOW_S:
             name = path.rpartition(".")[2]
-            yield d.finding(path, f"{name} {window} is over 1 hour", "write 1h or less")
+            yield d.finding(path, f"{name} {_short(window)} is over 1 hour", "write 1h or less")
 
 
 @deployment_rule("FW307", Severity.ERROR)
@@ -143,12 +143,16 @@ def _schedule(d: View, path: str, row: dict[str, object]) -> Iterator[Finding]:
     if isinstance(length, str):
         seconds = parse_duration(length)
         if not _SHORTEST_SCHEDULE_S <= seconds <= _LONGEST_SCHEDULE_S or seconds != int(seconds):
-            message = f"schedule duration {length} is not between 5m and 7d in whole seconds"
+            message = f"schedule duration {_short(length)} is not between 5m and 7d in whole seconds"
             yield d.finding(f"{path}.duration", message)
     floor, ceiling = row.get("min_replicas"), d.get("replicas.max")
     if isinstance(floor, int) and ceiling is not None and floor > ceiling and not d.parked:
         message = f"schedule min_replicas {floor} is above replicas.max {ceiling}"
         yield d.finding(f"{path}.min_replicas", message, f"raise replicas.max to {floor}")
+
+
+def _short(duration: str) -> str:
+    return short_duration(parse_duration(duration))
 
 
 def _known_zone(name: str) -> bool:

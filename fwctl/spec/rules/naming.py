@@ -28,7 +28,7 @@ def name_problem(name: str, kind: str, pattern: re.Pattern[str]) -> str | None:
         return None
     other = names.kind_of(name)
     if other is not None and other != kind:
-        return f"is one of {other}, not of {kind}"
+        return f"is a name of {other}, not of {kind}"
     if "#" in name:
         return "is a model string of a request; name the model alone"
     return f"is not {_NEEDS[kind]}"
@@ -71,7 +71,9 @@ def _identity(d: View) -> Iterator[Finding]:
         value = d.get(path)
         if value is not None and not names.ID.fullmatch(value):
             near = names.as_id(value)
-            yield d.finding(path, f"{path} is not {_ID_WORDS}", f"for example {near}" if near else None)
+            yield d.finding(
+                path, f"{path} {shown(value)} is not {_ID_WORDS}", f"for example {near}" if near else None
+            )
     given = d.deployment_id
     if (
         d.get("lifecycle.on_immutable_change") == "blue_green"
@@ -97,8 +99,8 @@ def _resources(d: View) -> Iterator[Finding]:
     if shape and shape not in (*SHAPE_PRESETS, "none"):
         problem = name_problem(shape, "deploymentShapes", names.SHAPE)
         if problem is not None:
-            near = did_you_mean(shape, SHAPE_PRESETS)
-            yield d.finding("shape", f"shape {problem}", near or "or one of " + ", ".join(SHAPE_PRESETS))
+            near = did_you_mean(shape, (*SHAPE_PRESETS, "none"))
+            yield d.finding("shape", f"shape {shown(shape)} {problem}", near or _presets())
     for path, pattern, words in (
         ("template", names.TEMPLATE, "a deployment template's name"),
         ("cluster", names.CLUSTER, "a cluster's ID"),
@@ -106,7 +108,11 @@ def _resources(d: View) -> Iterator[Finding]:
     ):
         value = d.get(path)
         if value is not None and not pattern.fullmatch(value):
-            yield d.finding(path, f"{path} is not {words}")
+            yield d.finding(path, f"{path} {shown(value)} is not {words}")
+
+
+def _presets() -> str:
+    return "`fwctl shapes MODEL` lists them; or write " + ", ".join(SHAPE_PRESETS)
 
 
 def _model(d: View, path: str, value: str) -> Iterator[Finding]:
@@ -114,7 +120,7 @@ def _model(d: View, path: str, value: str) -> Iterator[Finding]:
         return  # a bare name is FW409
     problem = name_problem(value, "models", names.MODEL)
     if problem is not None:
-        yield d.finding(path, f"{_base(path)} {problem}", _full_name(value))
+        yield d.finding(path, f"{_base(path)} {shown(value)} {problem}", _full_name(value))
 
 
 def _full_name(value: str) -> str | None:

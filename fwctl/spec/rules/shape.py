@@ -54,8 +54,8 @@ def no_shape(d: View) -> Iterator[Finding]:
         yield d.finding("shape", message, find, Severity.WARNING)
         return
     message = "no shape: the platform refuses to create it, or it may fail to load or serve badly"
-    if shape == "none":
-        find += "; to go without one, write accept_shapeless_risk: true"
+    if shape == "none" or accepted:
+        find += "; to go without one, write both shape: none and accept_shapeless_risk: true"
     yield d.finding("shape", message, find)
 
 
