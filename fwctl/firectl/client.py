@@ -20,7 +20,7 @@ from fwctl.firectl.paging import Page, read_all
 from fwctl.firectl.probe import probe, read_version
 from fwctl.firectl.retry import RetryPolicy, read_with_retry
 from fwctl.firectl.runner import DEFAULT_TIMEOUT_S, Runner
-from fwctl.firectl.text import parse_whoami, total_size
+from fwctl.firectl.text import is_header_only, only_notices, parse_whoami, total_size
 
 _T = TypeVar("_T")
 Row = dict[str, Any]
@@ -181,7 +181,8 @@ class Firectl:
 
     def _page(self, verb: str, key: str, target: str | None, options: Mapping[str, Any]) -> Page:
         outcome = self._read(verb, target, options)
-        return Page(*self._parsed(lambda: parse_list(outcome.raw_stdout, key)))
+        rows, token, total = self._parsed(lambda: parse_list(outcome.raw_stdout, key))
+        return Page(rows, token, total, blank=only_notices(outcome.raw_stdout))
 
     def _list(self, verb: str, key: str, target: str | None = None, **options: Any) -> list[Row]:
         """All rows over all pages; see `paging` for what counts as a missing page."""
@@ -194,12 +195,13 @@ class Firectl:
         )
 
     def _total(self, verb: str, target: str | None, options: Mapping[str, Any]) -> int | None:
-        """N of the text form's `Total size: N`."""
+        """N of the text form's `Total size: N`; an empty list prints its header only."""
         words = command_line.build(
             verb, target, {**options, "page_size": 1}, Capabilities(), account=self.account
         )
         words = [word for word in words if word not in ("-o", "json")]
-        return total_size(self.runner.call(words).checked().raw_stdout)
+        text = self.runner.call(words).checked().raw_stdout
+        return 0 if is_header_only(text) else total_size(text)
 
     def _parsed(self, parse: Callable[[], _T]) -> _T:
         try:

@@ -2,8 +2,8 @@
 
 `--no-paginate` asks for everything in one answer, as the vendor's own tools do. Answers in a wrapper
 name the next page and often the total. A bare array names neither, so one that ends exactly at a page
-border (the server's pages are 50 to 200 rows long) is checked against the `Total size:` line of the
-text form.
+border (the server's pages are 50 to 200 rows long), or that is no array but nothing at all, is checked
+against the `Total size:` line of the text form.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ _MOST_PAGES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One answer. token: of the next page, empty on the last; total: rows of all pages, if told."""
+    """One answer. token: of the next page, empty on the last; total: rows of all pages, if told; blank:
+    nothing was printed, as some builds do for an empty result."""
 
     rows: list[dict[str, Any]]
     token: str = ""
     total: int | None = None
+    blank: bool = False
 
 
 def read_all(
@@ -60,12 +62,11 @@ def _read_once(
             raise _MovedError("a page of firectl's list is missing", "")
         rows += page.rows
         totals |= {page.total} - {None}
-    if paged and bare and rows and len(rows) % _BORDER == 0:
+    if paged and bare and (page.blank or (rows and len(rows) % _BORDER == 0)):
         total = total_by_text()
         if total is None:
-            raise UnreadableError(
-                f"firectl printed {len(rows)} rows and does not tell whether that is all", ""
-            )
+            what = f"{len(rows)} rows" if rows else "nothing"
+            raise UnreadableError(f"firectl printed {what} and does not tell whether that is all", "")
         totals.add(total)
     _check(rows, totals, several=bool(seen))
     return rows

@@ -11,6 +11,7 @@ _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _RECORD = re.compile(r"^(?P<key>[A-Za-z][A-Za-z ]*?):[ \t]*(?P<value>.*)$")
 _TOTAL = re.compile(r"^Total size: (\d+)\s*$", re.MULTILINE)
+_ACCOUNT_WORD = re.compile(r"(?:✔|\baccount) ([a-z0-9-]+)\b")
 _ACCOUNT = re.compile(r"accounts/([a-z0-9-]+)")
 
 # Lines that firectl prints beside an answer. They are skipped only where the answer may be empty.
@@ -21,6 +22,7 @@ _NOTICES = re.compile(
     r"|.*\b(?:new|newer|latest) version\b.*|.*\bupdate (?:is )?available\b.*|.*\bfirectl upgrade\b.*)$",
     re.IGNORECASE,
 )
+_HEADER = re.compile(r"(?:[A-Z]+ )?NAME\b")
 _LINE_LIMIT = 2000  # a longer line is no notice
 
 
@@ -42,6 +44,12 @@ def only_notices(text: str) -> bool:
         not line.strip() or (len(line) < _LINE_LIMIT and _NOTICES.match(line.strip()))
         for line in text.splitlines()
     )
+
+
+def is_header_only(text: str) -> bool:
+    """True for the table of an empty list: one line of column names."""
+    lines = [line for line in text.splitlines() if not only_notices(line)]
+    return len(lines) == 1 and _HEADER.match(lines[0]) is not None
 
 
 def total_size(text: str) -> int | None:
@@ -74,7 +82,7 @@ def parse_whoami(text: str) -> dict[str, str]:
     record = parse_record(text)
     account = record.get("account_id") or record.get("account") or record.get("account_name") or ""
     if not account:
-        named = _ACCOUNT.search(text) or re.search(r"✔ ([a-z0-9-]+)", text)
+        named = _ACCOUNT.search(text) or _ACCOUNT_WORD.search(text)
         account = named[1] if named else ""
     account = account.removeprefix("accounts/").split()[0] if account else ""
     return {**record, "account_id": account} if account else record

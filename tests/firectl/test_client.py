@@ -127,6 +127,24 @@ def test_a_full_page_without_a_token_is_checked_against_the_table(tmp_path: Path
             firectl.list_deployments()
 
 
+@pytest.mark.parametrize(
+    "table",
+    ["NAME  BASE MODEL  STATE", "NAME  STATE\n\nTotal size: 0", "NAME  STATE\nPage 1 of 1\nTotal size: 0"],
+)
+def test_a_blank_answer_is_believed_when_the_table_is_empty_too(tmp_path: Path, table: str):
+    (tmp_path / "table").write_text(table)
+    firectl = client(tmp_path, f'case "$*" in *json*) ;; *) cat {tmp_path}/table;; esac')
+    assert firectl.list_deployments() == []
+
+
+def test_a_blank_answer_beside_a_table_with_rows_is_an_error(tmp_path: Path):
+    firectl = client(
+        tmp_path, 'case "$*" in *json*) ;; *) echo "NAME"; echo "a"; echo "Total size: 1";; esac'
+    )
+    with pytest.raises(FirectlFailedError, match="incomplete: 0 rows, but it tells of 1"):
+        firectl.list_deployments()
+
+
 def test_a_build_without_no_paginate_is_asked_without_it(tmp_path: Path):
     body = """
 case "$*" in

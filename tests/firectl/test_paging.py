@@ -107,3 +107,13 @@ def test_a_command_without_pages_is_asked_for_none():
 def test_one_page_may_hold_an_id_twice():
     """A deleted deployment and its successor share a name."""
     assert len(Server(Page([{"name": "a"}, {"name": "a"}])).read()) == 2
+
+
+def test_a_blank_answer_is_an_empty_list_only_when_the_text_form_agrees():
+    assert Server(Page([], blank=True), total_by_text=0).read() == []
+    with pytest.raises(UnreadableError, match="nothing and does not tell"):
+        Server(Page([], blank=True)).read()
+
+
+def test_a_blank_answer_that_was_a_slip_is_read_again():
+    assert Server(Page([], blank=True), Page(numbered(1, 2)), total_by_text=2).read() == numbered(1, 2)

@@ -22,7 +22,7 @@ ENDS: dict[str, tuple[str | None, dict[str, object]]] = {
     "create-shapeless-success.txt": (None, {"deployment": "text instead of JSON"}),
     "create-model-failed-2025.txt": ("unknown", {"deployment": "header too large"}),
     "create-deployment-help-head50.txt": (None, {"deployments": "text instead of JSON"}),
-    "delete-deployment-2024.txt": (None, {"deployments": 0, "deployment": "printed nothing"}),
+    "delete-deployment-2024.txt": (None, {"deployments": "does not tell", "deployment": "printed nothing"}),
     "delete-model-in-use.txt": (None, {"deployment": "text instead of JSON"}),
     "delete-two-then-list-deleting.txt": (None, {"deployments": "text instead of JSON"}),
     "delete-verb-noun.txt": (None, {"deployments": "text instead of JSON"}),  # its last line is a script's

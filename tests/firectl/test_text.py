@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from fwctl.firectl.text import last_line, only_notices, parse_record, parse_whoami, total_size, without_ansi
+from fwctl.firectl.text import (
+    is_header_only,
+    last_line,
+    only_notices,
+    parse_record,
+    parse_whoami,
+    total_size,
+    without_ansi,
+)
 from tests.firectl.support import sample
 
 
@@ -64,6 +72,14 @@ def test_the_total_below_a_list():
     assert total_size("Total size: many") is None
 
 
+def test_the_table_of_an_empty_list_is_its_header():
+    assert is_header_only("NAME  BASE MODEL  REPLICAS\n")
+    assert is_header_only("✔ acme\nNAME  STATE\n")
+    assert not is_header_only(sample("deployment-list-creating-with-replica.txt"))
+    assert not is_header_only("")
+    assert not is_header_only("Name: x\n")
+
+
 def test_the_record_that_create_prints_is_read_behind_the_hint_block():
     record = parse_record(without_ansi(sample("create-shapeless-success.txt")))
     assert record["name"] == "accounts/acme/deployments/vca-delete-probe"
@@ -85,6 +101,7 @@ def test_nested_lines_of_a_record_come_under_their_parent():
         ("Account: accounts/acme (Acme)\n", "acme"),
         ("signed in as accounts/acme/users/u\n", "acme"),
         ("✔ acme\n", "acme"),
+        ("Signed in as user@example.com (account acme)\n", "acme"),
         ("user@example.com\n", None),
         ("", None),
     ],
