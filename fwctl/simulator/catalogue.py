@@ -165,8 +165,9 @@ def _model_document(name: str, row: Row) -> Doc:
         "supportsFireattention": True,
     }
     doc["supportedPrecisions"] = row.get("precisions") or _served(precision)
-    if row.get("quantisedDrafter"):
-        doc["_sim"] = {"quantisedDrafter": True}
+    habits = {key: True for key in ("quantisedDrafter", "broken") if row.get(key)}
+    if habits:
+        doc["_sim"] = habits
     if "draft" in row:
         doc["defaultDraftModel"] = model_name(FIREWORKS, row["draft"][0])
         doc["defaultDraftTokenCount"] = row["draft"][1]

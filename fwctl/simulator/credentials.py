@@ -1,8 +1,9 @@
-"""Who calls: key, account and role, from flags, environment and ~/.fireworks, in firectl's order."""
+"""Who calls: key, account and role, from flags, environment and auth.ini files, in firectl's order."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,7 @@ from fwctl.simulator.settings import Settings
 from fwctl.simulator.state import Tx
 
 AUTH_FILE = "auth.ini"
-SETTINGS_FILE = "settings.ini"
-# Variables that make the guard refuse; the real one's names are not known, so there is none by default.
-READS_HOME = "HOME"
+_SIGNED_IN = "signed_in"
 
 
 class NotSignedInError(Exception):
@@ -40,25 +39,16 @@ def read_ini(path: Path) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
-def fireworks_home(environ: Mapping[str, str]) -> Path | None:
-    home = environ.get(READS_HOME) or environ.get("USERPROFILE")
-    return Path(home) / ".fireworks" if home else None
+def keep_key(home: Path, key: str) -> None:
+    """Remember a key for later calls in the simulator's own auth.ini, mode 600."""
+    handle = os.open(home / AUTH_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(f"api_key = {key}\n")
 
 
-def _files(environ: Mapping[str, str]) -> dict[str, str]:
-    folder = fireworks_home(environ)
-    if folder is None:
-        return {}
-    return read_ini(folder / SETTINGS_FILE) | read_ini(folder / AUTH_FILE)
-
-
-def find_key(flags: Mapping[str, Any], environ: Mapping[str, str], profile: Profile) -> str | None:
-    """`--api-key`, then FIREWORKS_API_KEY where the build reads it, then set-api-key's file."""
-    if flags.get("api-key"):
-        return str(flags["api-key"])
-    if profile.yes("env_api_key") and environ.get("FIREWORKS_API_KEY"):
-        return environ["FIREWORKS_API_KEY"]
-    return _files(environ).get("api_key") or None
+def sign_in(tx: Tx) -> None:
+    """From now on calls without a key are signed in, FIRECTL_SIM_AUTH=signed_out or not."""
+    tx.set_meta(_SIGNED_IN, True)
 
 
 def role_of(tx: Tx, settings: Settings, key: str) -> tuple[str, str] | None:
@@ -69,13 +59,35 @@ def role_of(tx: Tx, settings: Settings, key: str) -> tuple[str, str] | None:
     return (stored["account"], stored["role"]) if stored else None
 
 
+def _given_key(flags: Mapping[str, Any], environ: Mapping[str, str], profile: Profile) -> str | None:
+    if flags.get("api-key"):
+        return str(flags["api-key"])
+    return (environ.get("FIREWORKS_API_KEY") or None) if profile.yes("env_api_key") else None
+
+
+def _kept_key(tx: Tx, settings: Settings, environ: Mapping[str, str]) -> str | None:
+    """A key of the simulator's auth.ini or of ~/.fireworks/auth.ini.
+
+    A real key in the latter is none of the simulator's, so it is passed over, not refused.
+    """
+    own = read_ini(settings.home / AUTH_FILE).get("api_key")
+    if own:
+        return own
+    user_home = environ.get("HOME") or environ.get("USERPROFILE")
+    key = read_ini(Path(user_home) / ".fireworks" / AUTH_FILE).get("api_key") if user_home else None
+    return key if key and role_of(tx, settings, key) else None
+
+
 def identify(
     tx: Tx, settings: Settings, profile: Profile, flags: Mapping[str, Any], environ: Mapping[str, str]
 ) -> Caller:
-    """The caller. Raises NotSignedInError, or Unauthenticated for an unknown key."""
-    key = find_key(flags, environ, profile)
+    """`--api-key`, then FIREWORKS_API_KEY where the build reads it, then kept keys, then the sign-in.
+
+    Raises NotSignedInError, or Unauthenticated for an unknown key.
+    """
+    key = _given_key(flags, environ, profile) or _kept_key(tx, settings, environ)
     if key is None:
-        if settings.auth == "signed_out":
+        if settings.auth == "signed_out" and not tx.meta(_SIGNED_IN):
             raise NotSignedInError
         return Caller(settings.account)
     found = role_of(tx, settings, key)

@@ -63,6 +63,11 @@ SWITCHES: dict[str, Switch] = {
     "shapeless": Switch(
         "create without a shape", ("allow", "refuse"), ("allow", "allow", "refuse", "refuse")
     ),
+    "accelerator_default": Switch(
+        "accelerator of a create without shape and type",
+        ("a100", "none"),
+        ("a100", "none", "none", "none"),
+    ),
     "pins_with_shape": Switch(
         "accelerator, count or precision beside a shape",
         ("accept", "equal", "refuse"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
@@ -83,23 +82,16 @@ def quota_update(ctx: Context) -> None:
     print_one(ctx, doc)
 
 
-def signin(_: Context) -> None:
-    raise CommandError(
-        "error signing in: the simulator opens no browser; use set-api-key fw_test, or --api-key fw_test"
-    )
+def signin(ctx: Context) -> None:
+    """Opens no browser: whoever asks is signed in."""
+    with ctx.store.write() as tx:
+        credentials.sign_in(tx)
+    ctx.print(f"Signed in as {ctx.caller.email}")
 
 
 def set_api_key(ctx: Context) -> None:
-    """Writes ~/.fireworks/auth.ini of the given HOME, as firectl does."""
-    folder = credentials.fireworks_home(ctx.environ)
-    if folder is None:
-        raise CommandError("error writing auth file: HOME is not set")
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / credentials.AUTH_FILE
-    pairs = credentials.read_ini(path) | {"api_key": ctx.args[0]}
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.writelines(f"{key} = {value}\n" for key, value in pairs.items())
+    """Keeps the key in the simulator's home; the user's ~/.fireworks stays as it is."""
+    credentials.keep_key(ctx.settings.home, ctx.args[0])
 
 
 def upgrade(_: Context) -> None:

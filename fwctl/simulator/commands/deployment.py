@@ -6,129 +6,29 @@ import re
 from typing import Any
 
 from fwctl.simulator.commands import deployment_text
-from fwctl.simulator.commands.context import POLL_SIM_S, CommandError, Context, wrapped
+from fwctl.simulator.commands.context import CommandError, Context, wrapped
+from fwctl.simulator.commands.deployment_request import request
 from fwctl.simulator.commands.render import print_one, print_page, prototext
+from fwctl.simulator.commands.waiting import wait_for_deleted, wait_for_ready
 from fwctl.simulator.platform import (
     deployments,
     listing,
     models,
     names,
-    protojson,
     schema,
     shapes,
-    validation,
 )
 from fwctl.simulator.platform.errors import invalid
 from fwctl.simulator.platform.world import World
-from fwctl.simulator.timing import log_prefix, wire_duration
+from fwctl.simulator.timing import log_prefix
 
 Doc = dict[str, Any]
 
 _WHAT = "deployment"
-_DEFAULT_WAIT_S = 3600.0
-# Flag -> field; a dotted path reaches into a message. Flags not here are handled by name.
-_FIELDS = {
-    "accelerator-count": "acceleratorCount",
-    "accelerator-type": "acceleratorType",
-    "cluster-id": "cluster",
-    "deployment-shape": "deploymentShape",
-    "deployment-template": "deploymentTemplate",
-    "description": "description",
-    "direct-route-api-keys": "directRouteApiKeys",
-    "direct-route-type": "directRouteType",
-    "display-name": "displayName",
-    "draft-token-count": "draftTokenCount",
-    "enable-addons": "enableAddons",
-    "enable-hot-load": "enableHotLoad",
-    "enable-hot-reload-latest-addon": "enableHotReloadLatestAddon",
-    "enable-mtp": "enableMtp",
-    "enable-session-affinity": "enableSessionAffinity",
-    "hot-load-bucket-type": "hotLoadBucketType",
-    "hot-load-bucket-url": "hotLoadBucketUrl",
-    "hot-load-transition-type": "hotLoadTransitionType",
-    "load-targets": "autoscalingPolicy.loadTargets",
-    "long-prompt": "autoTune.longPrompt",
-    "max-concurrency-per-replica": "maxConcurrencyPerReplica",
-    "max-context-length": "maxContextLength",
-    "max-replica-count": "maxReplicaCount",
-    "max-with-revocable-replica-count": "maxWithRevocableReplicaCount",
-    "min-replica-count": "minReplicaCount",
-    "ngram-speculation-length": "ngramSpeculationLength",
-    "precision": "precision",
-    "preemptible": "preemptible",
-    "scale-down-window": "autoscalingPolicy.scaleDownWindow",
-    "scale-to-zero-window": "autoscalingPolicy.scaleToZeroWindow",
-    "scale-up-window": "autoscalingPolicy.scaleUpWindow",
-}
-_ENUMS = {
-    "acceleratorType": "AcceleratorType",
-    "precision": "Precision",
-    "directRouteType": "DirectRouteType",
-    "hotLoadBucketType": "HotLoadBucketType",
-    "hotLoadTransitionType": "HotLoadTransitionType",
-}
 _LOAD_TARGETS_WARNING = (
     'WARNING: --load-targets set via firectl; "default" is no longer added by default. Include '
     "default=<value> in --load-targets if you want the default autoscaling metrics."
 )
-
-
-def _put(body: Doc, path: str, value: Any) -> None:
-    field, _, inner = path.partition(".")
-    if inner:
-        body.setdefault(field, {})[inner] = value
-    else:
-        body[field] = value
-
-
-def _check_enum(flag: str, field: str, value: str) -> None:
-    known = schema.enum(_ENUMS[field]) if field in _ENUMS else ()
-    if known and value not in known:
-        listed = ", ".join(item for item in known if not item.endswith("_UNSPECIFIED"))
-        raise CommandError(f'invalid value "{value}" for --{flag}, must be one of {{{listed}}}')
-
-
-def request(ctx: Context, world: World) -> tuple[Doc, list[str]]:
-    """The Deployment that file and flags describe, and the paths they set (flags win)."""
-    body: Doc = {}
-    if "file" in ctx.flags:
-        body = _read_file(ctx, str(ctx.flags["file"]))
-    mask = list(body)
-    for flag, field in _FIELDS.items():
-        if flag in ctx.flags:
-            value = ctx.flags[flag]
-            _check_enum(flag, field, str(value))
-            _put(body, field, wire_duration(value) if field.endswith("Window") else value)
-            mask.append(field)
-    if "draft-model" in ctx.flags:
-        text = str(ctx.flags["draft-model"])
-        body["draftModel"] = names.qualify(text, ctx.account, "models", "model") if text else ""
-        mask.append("draftModel")
-    region = ctx.flags.get("region", ctx.flags.get("multi-region"))
-    if region is not None:
-        body["placement"] = validation.placement(region, world.catalogue.regions) if region else _GLOBAL
-        mask.append("placement")
-    if "scaling-schedules" in ctx.flags:
-        rows = protojson.parse("Deployment", f'{{"scalingSchedules": {ctx.flags["scaling-schedules"]}}}')
-        body |= rows
-        mask.append("scalingSchedules")
-    if "expire-time" in ctx.flags:
-        body["expireTime"] = str(ctx.flags["expire-time"]).replace(" ", "T") + "Z"
-        mask.append("expireTime")
-    return body, mask
-
-
-# An explicitly empty --region means GLOBAL, also where an absent one takes a default region.
-_GLOBAL = {"multiRegion": "GLOBAL"}
-
-
-def _read_file(ctx: Context, path: str) -> Doc:
-    try:
-        text = (ctx.cwd / path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = "no such file or directory" if isinstance(error, FileNotFoundError) else "cannot be read"
-        raise CommandError(f"error reading config file: open {path}: {reason}") from None
-    return protojson.parse("Deployment", text)
 
 
 def _name(ctx: Context) -> str:
@@ -288,43 +188,6 @@ def undelete(ctx: Context) -> None:
     print_one(ctx, doc)
     if ctx.flags.get("wait"):
         wait_for_ready(ctx, doc["name"])
-
-
-def _waiting(ctx: Context, name: str, waited_s: float, state: str) -> None:
-    """One more poll, or the time-out. The operation goes on remotely."""
-    limit_s = ctx.flags.get("wait-timeout", _DEFAULT_WAIT_S)
-    if waited_s >= limit_s:
-        raise CommandError(f"timed out waiting for deployment {name}: context deadline exceeded")
-    if ctx.profile["wait_output"] == "progress":
-        ctx.stderr.write(f"Waiting for deployment {name}, state {state}\n")
-        ctx.stderr.flush()
-    ctx.wait(POLL_SIM_S)
-
-
-def wait_for_ready(ctx: Context, name: str) -> None:
-    """Blocks until READY; a FAILED deployment is an error."""
-    ctx.stdout.flush()
-    started = ctx.clock.now()
-    while True:
-        with wrapped(ctx, "waiting for deployment"), ctx.reading() as world:
-            doc = deployments.get(world, name)
-        if doc["state"] == "READY":
-            return
-        if doc["state"] != "CREATING":
-            text = doc["status"].get("message") or f"deployment is {doc['state']}"
-            raise CommandError(f"deployment {name} entered state {doc['state']}: {text}")
-        _waiting(ctx, name, ctx.clock.now() - started, doc["state"])
-
-
-def wait_for_deleted(ctx: Context, name: str) -> None:
-    ctx.stdout.flush()
-    started = ctx.clock.now()
-    while True:
-        with ctx.reading() as world:
-            doc = deployments.stored(world, name)
-        if doc is None or doc["state"] == "DELETED":
-            return
-        _waiting(ctx, name, ctx.clock.now() - started, doc["state"])
 
 
 def _pairs(ctx: Context) -> dict[str, str]:

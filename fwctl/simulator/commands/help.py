@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fwctl.simulator.commands.deployment_table import ACCELERATORS, PRECISIONS
+from fwctl.simulator.commands.deployment_flags import ACCELERATORS, PRECISIONS
 from fwctl.simulator.commands.parse import Invocation
 from fwctl.simulator.commands.registry import commands, exists, flags_of
 from fwctl.simulator.commands.table import GLOBAL, LIST, PLAIN, Command, Flag

@@ -9,6 +9,7 @@ from fwctl.simulator.commands.registry import commands, exists, flags_of
 from fwctl.simulator.commands.table import (
     GLOBAL,
     NOUN_ALIASES,
+    OLD_2025,
     OLD_COMMANDS,
     PLAIN,
     VERB_ALIASES,
@@ -74,10 +75,10 @@ def _walk(words: list[str], profile: Profile) -> _Found:
         return _Found(None, topic, len(topic.split()), False)
     if first in table:
         return _Found(table[first], "", 1, False)
-    return _old_form(words, table, known)
+    return _old_form(words, table, known, profile)
 
 
-def _old_form(words: list[str], table: dict[str, Command], known: list[str]) -> _Found:
+def _old_form(words: list[str], table: dict[str, Command], known: list[str], profile: Profile) -> _Found:
     for count in (1, 2):
         path = OLD_COMMANDS.get(" ".join(words[:count]))
         if path:
@@ -88,6 +89,8 @@ def _old_form(words: list[str], table: dict[str, Command], known: list[str]) -> 
         row = table.get(f"{noun} {verb}")
         if row and not row.control:
             return _Found(row, "", 2, True)
+    if profile["era"] == "2025" and words[0] in OLD_2025:
+        return _Found(table[OLD_2025[words[0]]], "", 1, True)
     raise UsageError(f'unknown command "{words[0]}" for "firectl"')
 
 

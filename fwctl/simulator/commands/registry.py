@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from fwctl.simulator.commands import deployment_table, extra_tables, other_tables, sim_table
+from fwctl.simulator.commands import account_table, deployment_table, extra_tables, other_tables, sim_table
 from fwctl.simulator.commands.table import Command, Flag
 from fwctl.simulator.profiles import Profile
 
@@ -18,7 +18,7 @@ def commands() -> dict[str, Command]:
         *extra_tables.METRICS,
         *other_tables.LORA,
         *other_tables.MODELS,
-        *other_tables.ACCOUNT,
+        *account_table.COMMANDS,
         *extra_tables.COMMANDS,
         *sim_table.COMMANDS,
     )

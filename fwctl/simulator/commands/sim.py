@@ -95,7 +95,10 @@ def fail(ctx: Context) -> None:
     with ctx.writing() as world:
         doc = _stored(ctx, world)
         lifecycle.fail(
-            doc, ctx.flags.get("code", "INTERNAL"), ctx.flags.get("message", "Internal error occurred")
+            doc,
+            world.now,
+            ctx.flags.get("code", "INTERNAL"),
+            ctx.flags.get("message", "Internal error occurred"),
         )
         world.tx.put("deployments", doc["name"], doc)
 

@@ -82,6 +82,8 @@ OLD_COMMANDS = {
     "download billing-metrics": "billing export-metrics",
     "export billing-metrics": "billing export-metrics",
 }
+# Short forms of the 2025 build only.
+OLD_2025 = {"scale": "deployment scale"}
 NOUN_ALIASES = {
     "ds": "deployment-shape",
     "ts": "training-shape",

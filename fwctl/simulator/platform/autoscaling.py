@@ -19,6 +19,7 @@ DEFAULT_TARGETS = {"default": 0.8}
 DEFAULT_WINDOWS_S = {"scaleUpWindow": 30.0, "scaleDownWindow": 600.0, "scaleToZeroWindow": 3600.0}
 CONCURRENCY_PER_REPLICA = 32
 _MAX_STEPS = 10_000
+_KEPT_SPANS = 300
 
 
 def window_s(doc: Doc, name: str) -> float:
@@ -68,8 +69,13 @@ def _wish(doc: Doc, sim: Doc, at: float) -> tuple[int, float]:
 
 
 def set_desired(sim: Doc, count: int, at: float) -> None:
-    """Start or stop replicas so that `count` are there from `at` on; the newest stop first."""
+    """Start or stop replicas so that `count` are there from `at` on; the newest stop first.
+
+    Spans of stopped replicas are kept for the bill, the last few hundred of them.
+    """
     sim["desired"] = count
+    stopped = [[begun, at] for begun in sim["replicas"][count:]]
+    sim["ended"] = [*sim.get("ended", []), *stopped][-_KEPT_SPANS:]
     sim["replicas"] = sim["replicas"][:count] + [at] * (count - len(sim["replicas"]))
 
 

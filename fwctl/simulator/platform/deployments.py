@@ -80,7 +80,8 @@ def _existing(world: World, name: str) -> Doc:
     return doc
 
 
-def _all(world: World, account: str) -> Iterator[Doc]:
+def held(world: World, account: str) -> Iterator[Doc]:
+    """Every deployment that has not been purged, with `_sim`, by name."""
     prefix = f"accounts/{account}/"
     for doc in world.tx.all(KIND):
         if doc["name"].startswith(prefix):
@@ -91,13 +92,13 @@ def _all(world: World, account: str) -> Iterator[Doc]:
 
 def live(world: World, account: str) -> list[Doc]:
     """Deployments that hold quota: everything that is not deleted."""
-    return [doc for doc in _all(world, account) if doc["state"] not in {"DELETING", "DELETED"}]
+    return [doc for doc in held(world, account) if doc["state"] not in {"DELETING", "DELETED"}]
 
 
 def every(world: World, account: str, *, show_deleted: bool = False) -> list[Doc]:
     """Deployments in creation order. Deleted ones are hidden, those still DELETING are not."""
     world.readable(account)
-    docs = [doc for doc in _all(world, account) if show_deleted or doc["state"] != "DELETED"]
+    docs = [doc for doc in held(world, account) if show_deleted or doc["state"] != "DELETED"]
     docs.sort(key=lambda doc: (doc["createTime"], doc["name"]))
     return [shown(doc) for doc in docs]
 

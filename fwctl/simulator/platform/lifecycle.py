@@ -71,12 +71,12 @@ def begin_delete(doc: Doc, at: float, profile: Profile, *, hard: bool) -> None:
     sim["purgeS"] = at + (seconds if hard else HOLD_S)
 
 
-def fail(doc: Doc, code: str, message: str) -> None:
+def fail(doc: Doc, at: float, code: str, message: str) -> None:
     """The operation in flight ends in FAILED, with a status for people."""
     doc["state"] = "FAILED"
     doc["status"] = {"code": code, "message": message}
     doc["_sim"].pop("op", None)
-    doc["_sim"] |= {"replicas": [], "desired": 0}
+    autoscaling.set_desired(doc["_sim"], 0, at)
 
 
 def _operation(doc: Doc, now: float) -> None:
@@ -86,7 +86,7 @@ def _operation(doc: Doc, now: float) -> None:
         return
     failure = op.get("fail")
     if failure and now >= failure["atS"]:
-        fail(doc, failure["code"], failure["message"])
+        fail(doc, failure["atS"], failure["code"], failure["message"])
     elif now >= op["readyS"] and not op.get("stalled"):
         doc["state"] = "DELETED" if op["kind"] in {"delete", "purge"} else "READY"
         doc["_sim"].pop("op")

@@ -122,9 +122,7 @@ def _shapeless(world: World, model: Doc, doc: Doc, options: CreateOptions) -> No
         raise invalid(texts[world.profile["error_texts"]])
     base = models.base_of(world, model)
     if not doc.get("acceleratorType"):
-        if base.get("kind") != "EMBEDDING_MODEL":
-            raise invalid("accelerator_type must be specified for non-embeddings engines")
-        doc["acceleratorType"] = "NVIDIA_H100_80GB"
+        doc["acceleratorType"] = _default_accelerator(world, base)
     accelerator = doc["acceleratorType"]
     if accelerator not in world.catalogue.accelerators:
         raise PlatformError("Internal", "Internal error occurred")
@@ -134,6 +132,14 @@ def _shapeless(world: World, model: Doc, doc: Doc, options: CreateOptions) -> No
     if not any(doc.get(field) for field in _SPECULATION) and base.get("defaultDraftModel"):
         doc["draftModel"] = base["defaultDraftModel"]
         doc["draftTokenCount"] = base["defaultDraftTokenCount"]
+
+
+def _default_accelerator(world: World, base: Doc) -> str:
+    if world.profile["accelerator_default"] == "a100":
+        return "NVIDIA_A100_80GB"
+    if base.get("kind") != "EMBEDDING_MODEL":
+        raise invalid("accelerator_type must be specified for non-embeddings engines")
+    return "NVIDIA_H100_80GB"
 
 
 def _check_draft(world: World, doc: Doc) -> None:
@@ -181,7 +187,7 @@ def _check_addons(world: World, base: Doc, doc: Doc) -> None:
 
 def regions_for(world: World, placement: Doc, accelerator: str) -> list[str]:
     """Single regions of a placement that have the accelerator."""
-    allowed = placement.get("regions") or [placement[key] for key in ("region",) if placement.get(key)]
+    allowed = _single_regions(placement)
     prefix = _AREAS.get(placement.get("multiRegion", ""), "")
     return [
         region
@@ -190,8 +196,24 @@ def regions_for(world: World, placement: Doc, accelerator: str) -> list[str]:
     ]
 
 
+def _check_residency(world: World, placement: Doc) -> None:
+    """`policy residency set US|EU` limits placement to that area."""
+    area = world.tx.meta(f"residency/{world.caller.account}")
+    if not area:
+        return
+    inside = [placement.get("multiRegion") in {area, {"EU": "EUROPE"}.get(area)}]
+    inside += [region.startswith(f"{area}_") for region in _single_regions(placement)]
+    if not any(inside):
+        raise invalid(f"placement is outside of the residency area {area}")
+
+
+def _single_regions(placement: Doc) -> list[str]:
+    return placement.get("regions") or [placement[key] for key in ("region",) if placement.get(key)]
+
+
 def _check_place(world: World, doc: Doc) -> None:
     placement = doc["placement"]
+    _check_residency(world, placement)
     found = regions_for(world, placement, doc["acceleratorType"])
     if placement.get("region") and not found:
         raise invalid(
