@@ -97,16 +97,17 @@ def with_sets(spec: Spec, options: PlanOptions) -> Spec:
 
 
 def _check_names(context: Context) -> None:
-    """A misspelt name in --target would otherwise plan nothing and look like success."""
+    """A misspelt name in --target would otherwise plan nothing and look like success.
+
+    The names that lift guards are not asked for: one that means nothing lifts nothing, and the command
+    that pruned a deployment must be able to run again.
+    """
     options = context.options
     known = {*context.spec.deployments, *context.matches.orphans}
     lists = {
         "--target": options.targets,
         "--exclude": options.excludes,
         "--adopt": options.adopt,
-        "--allow-delete": options.allow_delete,
-        "--allow-traffic-loss": options.allow_traffic_loss,
-        "--allow-scale-down": options.allow_scale_down,
     }
     for flag, names in lists.items():
         for name in names:

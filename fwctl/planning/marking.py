@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from fwctl.catalog.fields import Effect
-from fwctl.live.marker import value_digest, values_digest
+from fwctl.live.marker import TAG_PREFIX, format_tags, value_digest, values_digest
 from fwctl.live.model import LiveDeployment, Marker
+from fwctl.live.normalise import all_tags
 from fwctl.planning.context import Context
 from fwctl.planning.desired import Desired
 from fwctl.planning.model import FieldChange
@@ -56,13 +57,10 @@ def marker_changes(desired: Desired, old: Marker | None, new: Marker) -> tuple[F
 def unfinished(live: LiveDeployment, new: Marker) -> bool:
     """True when an earlier apply wrote the values and the text marker but died before the tags."""
     old = live.marker
-    return (
-        old is not None
-        and old.tagged
-        and new.tagged
-        and old.digest == new.digest
-        and dict(old.field_digests) != dict(new.field_digests)
-    )
+    if old is None or not old.tagged or not new.tagged or old.digest != new.digest:
+        return False
+    have = {key: value for key, value in all_tags(live).items() if key.startswith(TAG_PREFIX)}
+    return have != format_tags(replace(old, field_digests=new.field_digests))
 
 
 def hold_end(context: Context, desired_own: Any, live: LiveDeployment | None) -> Any:
