@@ -49,7 +49,7 @@ def sim_serve(
 
     It shares its state with `--firectl sim`. The base URL is printed once it listens.
     """
-    from fwctl.simulator.http import RuntimeMissingError, serve
+    from fwctl.simulator.http import RuntimeMissingError, ServeError, serve
 
     if not 0 <= port <= 65535:
         raise UsageError("--port is a number from 0 to 65535")
@@ -58,6 +58,8 @@ def sim_serve(
         code = serve(host, port, environ=env.environ, cwd=env.cwd, stdout=env.stdout, stderr=env.stderr)
     except RuntimeMissingError as error:
         raise FwctlError(str(error), next_steps=["pip install 'fwctl[runtime]'"]) from None
+    except ServeError as error:
+        raise UsageError(str(error)) from None
     except OSError as error:
         raise FwctlError(
             f"cannot listen on {host}:{port}: {error.strerror or error}",

@@ -9,7 +9,11 @@ from typing import TextIO
 MISSING = "The simulator over HTTP needs more packages: pip install 'fwctl[runtime]'"
 
 
-class RuntimeMissingError(Exception):
+class ServeError(Exception):
+    """The server cannot start: a FIRECTL_SIM_* variable, a catalogue or a profile is wrong. One line."""
+
+
+class RuntimeMissingError(ServeError):
     """aiohttp or another package of the extra `runtime` is not installed; the text says what to do."""
 
 
@@ -26,12 +30,21 @@ def serve(
 
     port 0 takes a free one. stdout gets one line, the base URL, once the socket listens; stderr says that
     it is the simulator. environ and cwd give the FIRECTL_SIM_* settings and what they are relative to.
-    Raises RuntimeMissingError, SettingsError, ProfileError, CatalogueError, KnobError, OSError.
+    Raises ServeError (RuntimeMissingError is one), OSError when the address cannot be had.
     """
+    from fwctl.simulator.catalogue import CatalogueError
+    from fwctl.simulator.faults import FaultError
+    from fwctl.simulator.profiles import ProfileError
+    from fwctl.simulator.settings import SettingsError
+
     try:
+        from fwctl.simulator.http.knobs import KnobError
         from fwctl.simulator.http.server import run
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] in {"aiohttp", "orjson"}:
             raise RuntimeMissingError(MISSING) from None
         raise
-    return run(host, port, environ=environ, cwd=cwd, stdout=stdout, stderr=stderr)
+    try:
+        return run(host, port, environ=environ, cwd=cwd, stdout=stdout, stderr=stderr)
+    except (SettingsError, ProfileError, CatalogueError, FaultError, KnobError) as error:
+        raise ServeError(str(error)) from None

@@ -11,9 +11,10 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from fwctl.simulator.http.engine import prose
+from fwctl.simulator.http.engine.fields import RequestError
 from fwctl.simulator.http.engine.grammar import Grammar, GrammarError
 from fwctl.simulator.http.engine.reasoning import reasoning_tokens
-from fwctl.simulator.http.engine.request import Request, RequestError, text_of
+from fwctl.simulator.http.engine.request import Request, text_of
 from fwctl.simulator.http.engine.schemas import SchemaError, any_object, value_for
 from fwctl.simulator.http.engine.seeds import rng
 from fwctl.simulator.http.engine.tokens import Tokenizer

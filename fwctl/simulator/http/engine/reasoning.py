@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from fwctl.simulator.http.engine.request import RequestError
+from fwctl.simulator.http.engine.fields import RequestError
 
 
 class Style(NamedTuple):

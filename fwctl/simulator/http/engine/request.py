@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from fwctl.simulator.http.engine.fields import RequestError, fail, typed, whole
+
 # Length when the caller gives no max_tokens (docs, predicted outputs page).
 DEFAULT_MAX_TOKENS = 2048
 MAX_STOPS = 4
@@ -22,15 +24,6 @@ _RANGES: dict[str, tuple[float, float]] = {
     "presence_penalty": (-2, 2),
     "repetition_penalty": (0, 2),
 }
-
-
-class RequestError(Exception):
-    """A body that the platform refuses with 400; `param` is the field at fault."""
-
-    def __init__(self, message: str, param: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.param = param
 
 
 @dataclass
@@ -71,37 +64,6 @@ class Request:
     truncate_prompt_to: int | None = None
 
 
-def _fail(message: str, param: str) -> RequestError:
-    return RequestError(message, param)
-
-
-def _typed(body: dict[str, Any], name: str, kinds: tuple[type, ...], default: Any) -> Any:
-    value = body.get(name)
-    if value is None:
-        return default
-    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        wanted = " or ".join(
-            {
-                "str": "string",
-                "int": "integer",
-                "float": "number",
-                "bool": "boolean",
-                "list": "list",
-                "dict": "object",
-            }[k.__name__]
-            for k in kinds
-        )
-        raise _fail(f"{name} must be a {wanted}", name)
-    return value
-
-
-def _whole(body: dict[str, Any], name: str, default: int | None, low: int, high: int) -> Any:
-    value = _typed(body, name, (int,), default)
-    if value is not None and not low <= value <= high:
-        raise _fail(f"{name} must be between {low} and {high}, not {value}", name)
-    return value
-
-
 def text_of(content: Any, param: str = "messages") -> str:
     """The text of a message's content: a string, null, or a list of parts. Images become a marker."""
     if content is None:
@@ -109,11 +71,11 @@ def text_of(content: Any, param: str = "messages") -> str:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise _fail("content must be a string or a list of parts", param)
+        raise fail("content must be a string or a list of parts", param)
     out = []
     for part in content:
         if not isinstance(part, dict) or not isinstance(part.get("type"), str):
-            raise _fail("each content part is an object with a type", param)
+            raise fail("each content part is an object with a type", param)
         out.append(part.get("text") or "" if part["type"] == "text" else f"<{part['type']}>")
     return "".join(str(piece) for piece in out)
 
@@ -121,12 +83,12 @@ def text_of(content: Any, param: str = "messages") -> str:
 def _messages(body: dict[str, Any]) -> list[dict[str, Any]]:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
-        raise _fail("messages must be a list with at least one message", "messages")
+        raise fail("messages must be a list with at least one message", "messages")
     for i, message in enumerate(messages):
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise _fail(f"messages[{i}] must be an object with a role", "messages")
+            raise fail(f"messages[{i}] must be an object with a role", "messages")
         if message["role"] not in {"system", "developer", "user", "assistant", "tool", "function"}:
-            raise _fail(f"messages[{i}].role {message['role']!r} is not a role", "messages")
+            raise fail(f"messages[{i}].role {message['role']!r} is not a role", "messages")
         text_of(message.get("content"), f"messages[{i}].content")
     return messages
 
@@ -136,21 +98,21 @@ def _prompts(body: dict[str, Any]) -> list[str | list[int]]:
     if isinstance(prompt, str):
         return [prompt]
     if not isinstance(prompt, list) or not prompt:
-        raise _fail("prompt must be a string, a list of strings or token IDs", "prompt")
+        raise fail("prompt must be a string, a list of strings or token IDs", "prompt")
     if all(isinstance(part, int) and not isinstance(part, bool) for part in prompt):
         return [prompt]
     for part in prompt:
         ids = isinstance(part, list) and all(isinstance(x, int) and not isinstance(x, bool) for x in part)
         if not isinstance(part, str) and not ids:
-            raise _fail("prompt must be a string, a list of strings or token IDs", "prompt")
+            raise fail("prompt must be a string, a list of strings or token IDs", "prompt")
     return prompt
 
 
 def _max_tokens(body: dict[str, Any]) -> int:
     if body.get("max_tokens") is not None and body.get("max_completion_tokens") is not None:
-        raise _fail("max_tokens and max_completion_tokens cannot be given together", "max_tokens")
+        raise fail("max_tokens and max_completion_tokens cannot be given together", "max_tokens")
     name = "max_completion_tokens" if body.get("max_completion_tokens") is not None else "max_tokens"
-    value: int = _whole(body, name, DEFAULT_MAX_TOKENS, 0, 2**31 - 1)
+    value: int = whole(body, name, DEFAULT_MAX_TOKENS, 0, 2**31 - 1)
     return value
 
 
@@ -160,19 +122,19 @@ def _stops(body: dict[str, Any]) -> tuple[str, ...]:
         return ()
     stops = [stop] if isinstance(stop, str) else stop
     if not isinstance(stops, list) or not all(isinstance(s, str) for s in stops):
-        raise _fail("stop must be a string or a list of strings", "stop")
+        raise fail("stop must be a string or a list of strings", "stop")
     if len(stops) > MAX_STOPS:
-        raise _fail(f"stop takes up to {MAX_STOPS} sequences, not {len(stops)}", "stop")
+        raise fail(f"stop takes up to {MAX_STOPS} sequences, not {len(stops)}", "stop")
     return tuple(s for s in stops if s)
 
 
 def _format(body: dict[str, Any], request: Request) -> None:
-    given = _typed(body, "response_format", (dict,), None)
+    given = typed(body, "response_format", (dict,), None)
     if given is None:
         return
     kind = given.get("type")
     if kind not in _FORMATS:
-        raise _fail(f"response_format.type must be one of {', '.join(_FORMATS)}", "response_format")
+        raise fail(f"response_format.type must be one of {', '.join(_FORMATS)}", "response_format")
     request.response_format = kind
     if kind in {"json_object", "json_schema"}:
         wrapped = given.get("json_schema")
@@ -181,20 +143,20 @@ def _format(body: dict[str, Any], request: Request) -> None:
         if isinstance(schema, dict) and "schema" in schema and isinstance(schema.get("name"), str):
             schema = schema["schema"]
         if kind == "json_schema" and schema is None:
-            raise _fail("response_format.json_schema is required for type json_schema", "response_format")
+            raise fail("response_format.json_schema is required for type json_schema", "response_format")
         request.schema = schema
     if kind == "grammar":
         if not isinstance(given.get("grammar"), str):
-            raise _fail("response_format.grammar must be a string for type grammar", "response_format")
+            raise fail("response_format.grammar must be a string for type grammar", "response_format")
         request.grammar = given["grammar"]
 
 
 def _tools(body: dict[str, Any], request: Request) -> None:
-    tools = _typed(body, "tools", (list,), [])
+    tools = typed(body, "tools", (list,), [])
     for i, tool in enumerate(tools):
         function = tool.get("function") if isinstance(tool, dict) else None
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-            raise _fail(f"tools[{i}] must be {{type: function, function: {{name, …}}}}", "tools")
+            raise fail(f"tools[{i}] must be {{type: function, function: {{name, …}}}}", "tools")
     choice = body.get("tool_choice", "auto" if tools else "none")
     if isinstance(choice, dict):
         name = (
@@ -203,29 +165,29 @@ def _tools(body: dict[str, Any], request: Request) -> None:
             else None
         )
         if name not in [tool["function"]["name"] for tool in tools]:
-            raise _fail(f"tool_choice names {name!r}, which is not among the tools", "tool_choice")
+            raise fail(f"tool_choice names {name!r}, which is not among the tools", "tool_choice")
         choice = {"name": name}
     elif choice not in {"auto", "none", "any", "required", None}:
-        raise _fail("tool_choice must be auto, none, any, required or a function", "tool_choice")
+        raise fail("tool_choice must be auto, none, any, required or a function", "tool_choice")
     if choice in ("any", "required") and not tools:
-        raise _fail(f"tool_choice {choice} needs tools", "tool_choice")
+        raise fail(f"tool_choice {choice} needs tools", "tool_choice")
     request.tools, request.tool_choice = tools, choice or "auto"
-    request.parallel_tool_calls = _typed(body, "parallel_tool_calls", (bool,), True)
+    request.parallel_tool_calls = typed(body, "parallel_tool_calls", (bool,), True)
 
 
 def _logprobs(body: dict[str, Any], request: Request) -> None:
-    given = _typed(body, "logprobs", (bool, int), None)
-    top = _whole(body, "top_logprobs", None, 0, 5)
+    given = typed(body, "logprobs", (bool, int), None)
+    top = whole(body, "top_logprobs", None, 0, 5)
     if given is None or given is False:
         if top:
-            raise _fail("top_logprobs needs logprobs", "top_logprobs")
+            raise fail("top_logprobs needs logprobs", "top_logprobs")
         return
     request.logprobs = True
     if given is True:
         request.top_logprobs = top or 0
     else:
         if not 0 <= given <= 5:
-            raise _fail(f"logprobs must be between 0 and 5, not {given}", "logprobs")
+            raise fail(f"logprobs must be between 0 and 5, not {given}", "logprobs")
         request.legacy_logprobs = True
         request.top_logprobs = given if top is None else top
 
@@ -233,37 +195,37 @@ def _logprobs(body: dict[str, Any], request: Request) -> None:
 def _prediction(body: dict[str, Any]) -> str | list[int] | None:
     prediction, speculation = body.get("prediction"), body.get("speculation")
     if prediction is not None and speculation is not None:
-        raise _fail("prediction and speculation cannot be given together", "prediction")
+        raise fail("prediction and speculation cannot be given together", "prediction")
     if isinstance(prediction, dict):
         if prediction.get("type", "content") != "content":
-            raise _fail("prediction.type must be content", "prediction")
+            raise fail("prediction.type must be content", "prediction")
         return text_of(prediction.get("content"), "prediction.content")
     if prediction is not None and not isinstance(prediction, str):
-        raise _fail("prediction must be a string or {type: content, content}", "prediction")
+        raise fail("prediction must be a string or {type: content, content}", "prediction")
     if isinstance(speculation, list):
         if not all(isinstance(part, int) and not isinstance(part, bool) for part in speculation):
-            raise _fail("speculation must be a string or token IDs", "speculation")
+            raise fail("speculation must be a string or token IDs", "speculation")
         return speculation
     if speculation is not None and not isinstance(speculation, str):
-        raise _fail("speculation must be a string or token IDs", "speculation")
+        raise fail("speculation must be a string or token IDs", "speculation")
     return prediction if prediction is not None else speculation
 
 
 def _effort(body: dict[str, Any]) -> Any:
     """`reasoning_effort`, or what the Anthropic-style `thinking` object means in its terms."""
-    effort, thinking = body.get("reasoning_effort"), _typed(body, "thinking", (dict,), None)
+    effort, thinking = body.get("reasoning_effort"), typed(body, "thinking", (dict,), None)
     if thinking is not None:
         if effort is not None:
-            raise _fail("thinking and reasoning_effort cannot be given together", "thinking")
+            raise fail("thinking and reasoning_effort cannot be given together", "thinking")
         if thinking.get("type") == "disabled":
             return "none"
         if thinking.get("type") != "enabled":
-            raise _fail("thinking.type must be enabled or disabled", "thinking")
+            raise fail("thinking.type must be enabled or disabled", "thinking")
         budget = thinking.get("budget_tokens")
         if budget is None:
             return "medium"
         if not isinstance(budget, int) or budget < 1024:
-            raise _fail("thinking.budget_tokens must be at least 1024", "thinking")
+            raise fail("thinking.budget_tokens must be at least 1024", "thinking")
         return budget
     if isinstance(effort, bool):
         return "medium" if effort else "none"
@@ -273,7 +235,7 @@ def _effort(body: dict[str, Any]) -> Any:
         or (isinstance(effort, int) and effort > 0)
     ):
         return effort
-    raise _fail(f"Invalid reasoning effort: {effort}", "reasoning_effort")
+    raise fail(f"Invalid reasoning effort: {effort}", "reasoning_effort")
 
 
 def read(body: Any, *, chat: bool) -> Request:
@@ -282,25 +244,25 @@ def read(body: Any, *, chat: bool) -> Request:
         raise RequestError("the request body must be a JSON object")
     model = body.get("model")
     if not isinstance(model, str) or not model:
-        raise _fail("model must be a non-empty string", "model")
+        raise fail("model must be a non-empty string", "model")
     for name, (low, high) in _RANGES.items():
-        value = _typed(body, name, (int, float), None)
+        value = typed(body, name, (int, float), None)
         if value is not None and not low <= value <= high:
-            raise _fail(f"{name} must be between {low:g} and {high:g}, not {value}", name)
+            raise fail(f"{name} must be between {low:g} and {high:g}, not {value}", name)
     request = Request(model, chat)
     if chat:
         request.messages = _messages(body)
     else:
         request.prompts = _prompts(body)
     request.max_tokens = _max_tokens(body)
-    request.n = _whole(body, "n", 1, 1, MAX_CHOICES)
+    request.n = whole(body, "n", 1, 1, MAX_CHOICES)
     request.stop = _stops(body)
-    request.stream = _typed(body, "stream", (bool,), False)
-    options = _typed(body, "stream_options", (dict,), None)
+    request.stream = typed(body, "stream", (bool,), False)
+    options = typed(body, "stream_options", (dict,), None)
     if options is not None:
         request.include_usage = bool(options.get("include_usage"))
-    request.seed = _typed(body, "seed", (int,), None)
-    request.temperature = float(_typed(body, "temperature", (int, float), 1.0))
+    request.seed = typed(body, "seed", (int,), None)
+    request.temperature = float(typed(body, "temperature", (int, float), 1.0))
     _logprobs(body, request)
     _tools(body, request)
     _format(body, request)
@@ -311,18 +273,18 @@ def read(body: Any, *, chat: bool) -> Request:
 
 
 def _flags(body: dict[str, Any], request: Request) -> None:
-    request.echo = _typed(body, "echo", (bool,), False)
-    request.perf_metrics = _typed(body, "perf_metrics_in_response", (bool,), False)
-    request.return_token_ids = _typed(body, "return_token_ids", (bool,), False)
-    request.raw_output = _typed(body, "raw_output", (bool,), False)
-    request.ignore_eos = _typed(body, "ignore_eos", (bool,), False)
-    request.user = _typed(body, "user", (str,), None)
-    request.cache_key = _typed(body, "prompt_cache_key", (str,), None)
-    request.isolation_key = _typed(body, "prompt_cache_isolation_key", (str,), None)
-    request.truncate_prompt_to = _whole(body, "prompt_truncate_len", None, 1, 2**31 - 1)
-    request.on_overflow = _typed(body, "context_length_exceeded_behavior", (str,), "truncate")
+    request.echo = typed(body, "echo", (bool,), False)
+    request.perf_metrics = typed(body, "perf_metrics_in_response", (bool,), False)
+    request.return_token_ids = typed(body, "return_token_ids", (bool,), False)
+    request.raw_output = typed(body, "raw_output", (bool,), False)
+    request.ignore_eos = typed(body, "ignore_eos", (bool,), False)
+    request.user = typed(body, "user", (str,), None)
+    request.cache_key = typed(body, "prompt_cache_key", (str,), None)
+    request.isolation_key = typed(body, "prompt_cache_isolation_key", (str,), None)
+    request.truncate_prompt_to = whole(body, "prompt_truncate_len", None, 1, 2**31 - 1)
+    request.on_overflow = typed(body, "context_length_exceeded_behavior", (str,), "truncate")
     if request.on_overflow not in {"truncate", "error"}:
-        raise _fail(
+        raise fail(
             "context_length_exceeded_behavior must be error or truncate", "context_length_exceeded_behavior"
         )
 

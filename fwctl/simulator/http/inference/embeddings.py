@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from fwctl.simulator.http.engine.request import RequestError
+from fwctl.simulator.http.engine.fields import RequestError
 from fwctl.simulator.http.engine.seeds import rng
 from fwctl.simulator.http.engine.tokens import Tokenizer
 

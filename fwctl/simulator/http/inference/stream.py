@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aiohttp import web
 
+from fwctl.simulator.http.engine.replica import Pacer
 from fwctl.simulator.http.inference import metrics_of
 from fwctl.simulator.http.inference.bodies import Chunks
+from fwctl.simulator.http.inference.call import Prepared
 from fwctl.simulator.http.inference.run import Emission
 from fwctl.simulator.http.inference.sink import Sink
 
-if TYPE_CHECKING:
-    from fwctl.simulator.http.inference.service import Prepared, Service
-
 
 class Stream:
-    def __init__(self, service: Service, prepared: Prepared) -> None:
-        self._service = service
+    def __init__(self, prepared: Prepared, pacer: Pacer) -> None:
+        self._pacer = pacer
         self._prepared = prepared
         self._call = prepared.call
         self._run = prepared.run
@@ -38,7 +37,7 @@ class Stream:
         return "finish" if wanted is None else "after" if wanted else "none"
 
     def _extra(self) -> dict[str, Any]:
-        return {"sim_stamp": self._service.stamp(self._call)} if self._stamped else {}
+        return {"sim_stamp": self._prepared.stamp()} if self._stamped else {}
 
     async def send(self) -> web.StreamResponse:
         """Send everything. Raises InterruptedAnswerError; cancellation frees the replica."""
@@ -81,7 +80,7 @@ class Stream:
             if self._usage in {"finish", "every"}:
                 extra["usage"] = self._prepared.usage()
             if self._call.request.perf_metrics:
-                extra["perf_metrics"] = self._service.metrics(self._prepared)
+                extra["perf_metrics"] = self._prepared.metrics(self._pacer.now())
         if fault is not None and fault.kind == "no-finish":
             return
         await sink.event(
