@@ -45,7 +45,8 @@ class Tensor:
     heads: for Split.HEADS the number of units that cannot be cut; with more ranks than units each
     rank holds one. experts and active: for routed experts, how many there are in a layer and how
     many a token visits. pinned: the checkpoint's own quantisation leaves it in 16 bits; stored_bits
-    when it stores it in another width.
+    when it stores it in another width. island: quantised checkpoints of this family usually leave it
+    in 16 bits, for configs that do not say.
     """
 
     kind: Kind
@@ -58,6 +59,7 @@ class Tensor:
     active: int = 0
     module: str = ""
     pinned: bool = False
+    island: bool = False
     stored_bits: float | None = None
 
     @property

@@ -85,7 +85,7 @@ def assess(request: FitRequest, setting: Setting, *, details: bool = True) -> Fi
         evidence=_evidence(request),
         weights_bytes_per_gpu=first.weights_bytes,
         weights_bytes_total=first.weights_total,
-        padding_bytes_per_gpu=first.padding,
+        padding_bytes_per_gpu=sum(size for _, size in first.added),
         state_bytes_per_sequence_per_gpu=fixed_bytes(first.growths) / request.pipeline,
         kv_bytes_per_token_per_gpu=per_token / request.pipeline,
         kv_bytes_per_token_total=per_token * first.layout.tensor,
@@ -186,10 +186,8 @@ def _reasons(
 
 def _parts(found: Sizes, request: FitRequest) -> tuple[tuple[str, float], ...]:
     """What fills one GPU, for the memory bar; it adds up to the accelerator's visible memory."""
-    parts = [("weights", found.weights_bytes)]
-    if found.padding:
-        parts.append(("engine padding", found.padding))
-    parts += found.extras.parts
+    parts = [("weights", found.weights_bytes - sum(size for _, size in found.added))]
+    parts += [*found.added, *found.extras.parts]
     parts.append(("overhead", found.budget.overhead.mid))
     parts.append(("kv pool", max(0.0, found.pool.mid)))
     total = max(request.accelerator.visible_bytes, found.budget.usable_bytes)

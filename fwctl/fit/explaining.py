@@ -32,6 +32,7 @@ def _weights(request: FitRequest, found: Sizes) -> list[str]:
         return [f"{text} = {found.weights_bytes:,.0f} bytes per GPU"]
     by_kind = found.by_kind.by_kind if found.by_kind is not None else {}
     lines = [f"weights of {kind.value}: {format_gib(size)} per GPU" for kind, size in by_kind.items() if size]
+    lines += [f"{name}: {format_gib(size)} per GPU" for name, size in found.added]
     return [*lines, f"weights = {format_gib(found.weights_bytes)} per GPU ({found.layout.name})"]
 
 
@@ -60,7 +61,7 @@ def _cache(cache: CacheLayers, kv: str, ranks: int) -> str:
 def _pool(request: FitRequest, found: Sizes) -> str:
     if request.kv_pool_bytes is not None:
         return f"pool = {format_gib(request.kv_pool_bytes)} per GPU, measured"
-    beside = found.padding + found.extras.weights_bytes
+    beside = found.extras.weights_bytes
     return (
         f"pool = {format_gib(found.budget.usable_bytes)} usable − {format_gib(found.weights_bytes)} weights "
         f"− {format_gib(beside)} beside them − overhead {_ends(found.budget.overhead)} = {_ends(found.pool)} "

@@ -15,9 +15,12 @@ class Family:
 
     gated: the feed-forward part has a gate beside up and down. tied: output head shares the embedding
     unless the config says otherwise. qk_norm, qkv_bias, sandwich: small tensors. window_every: each
-    n-th layer is full attention when the config names a window but no layer types. recurrent: which recurrent layer `linear_attention` or
-    `mamba` means. dense_beside_experts: every layer runs both. output_gate: the query projection also
-    makes a gate.
+    n-th layer is full attention when the config names a window but no layer types. recurrent: which
+    layer `linear_attention` or `mamba` means. dense_beside_experts: every layer runs both. output_gate:
+    the query projection also makes a gate. islands: which mixers quantised checkpoints usually leave
+    in 16 bits ("state": recurrent layers, RedHatAI and nvidia Qwen3.5; "attention": RedHatAI and Meta
+    Llama-4; "attention and before": nvidia Nemotron-H FP8 and NVFP4, with the state layer that
+    precedes).
     """
 
     gated: bool = True
@@ -33,6 +36,7 @@ class Family:
     learned_positions: bool = False
     parallel_state: bool = False
     shared_expert_gate: bool = False
+    islands: str = ""
 
 
 # (model types, traits). A type that stands in several rows takes the last one.
@@ -58,7 +62,6 @@ _ROWS: tuple[tuple[str, Family], ...] = (
         """
         deepseek_v2 deepseek_v3 deepseek_v32 deepseek_vl_v2 kimi_k2 kimi_k25 kimi_vl glm_moe_dsa
         glm4_moe_lite pangu_ultra_moe sarvam_mla sarvam_moe step3 step3_text step3_vl step3p5 step3p7
-        kimi_linear kimi_k3
         """,
         Family(),
     ),
@@ -84,9 +87,10 @@ _ROWS: tuple[tuple[str, Family], ...] = (
         qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text qwen3_6 qwen3_6_moe qwen3_6_text
         qwen3_6_moe_text qwen3_8 qwen3_8_text qwen3_8_moe qwen3_8_moe_text
         """,
-        Family(qk_norm=True, recurrent="gdn", output_gate=True, shared_expert_gate=True),
+        Family(qk_norm=True, recurrent="gdn", output_gate=True, shared_expert_gate=True, islands="state"),
     ),
-    ("olmo_hybrid", Family(qk_norm=True, recurrent="gdn")),
+    ("kimi_linear kimi_k3", Family(islands="state")),
+    ("olmo_hybrid", Family(qk_norm=True, recurrent="gdn", islands="state")),
     ("gpt_neo bloom mpt codegen falcon refinedweb refinedwebmodel", Family(gated=False, tied=True)),
     ("phi phi-msft gptj gpt_neox nemotron persimmon arcee", Family(gated=False)),
     ("gpt_bigcode gpt2 opt", Family(gated=False, tied=True, learned_positions=True)),
@@ -104,10 +108,10 @@ _ROWS: tuple[tuple[str, Family], ...] = (
     ("gpt_oss", Family(window_every=2, qkv_bias=True)),
     ("exaone4 exaone_moe olmo3", Family(qk_norm=True, window_every=4)),
     ("afmoe", Family(qk_norm=True, sandwich=True, window_every=4, output_gate=True)),
-    ("llama4 llama4_text", Family(ignore_window=True)),
+    ("llama4 llama4_text", Family(ignore_window=True, islands="attention")),
     (
         "nemotron_h nemotron_h_moe nemotron_nano_vl nemotronh_nano_vl_v2",
-        Family(gated=False, recurrent="mamba2"),
+        Family(gated=False, recurrent="mamba2", islands="attention and before"),
     ),
     ("granitemoehybrid bamba mamba2", Family(recurrent="mamba2")),
     ("falcon_h1", Family(recurrent="mamba2", parallel_state=True)),
@@ -122,6 +126,17 @@ _ROWS: tuple[tuple[str, Family], ...] = (
 FAMILIES: dict[str, Family] = {name: family for names, family in _ROWS for name in names.split()}
 
 _COMPRESSED = "compressed and windowed attention: a conversation's memory is not linear in its length"
+
+# Towers that configs of a family leave out, by model type. Llama 4: the two models share one.
+DEFAULT_TOWERS: dict[str, dict[str, object]] = {
+    "llama4": {
+        "hidden_size": 1408,
+        "intermediate_size": 5632,
+        "num_hidden_layers": 34,
+        "patch_size": 14,
+        "model_type": "llama4_vision_model",
+    }
+}
 
 # Attention that stores something else than its fields suggest: why no figure is given.
 NOT_UNDERSTOOD: dict[str, str] = {

@@ -198,6 +198,8 @@ def tower(config: Mapping[str, Any], name: str, text_hidden: int) -> list[Tensor
     per_layer = 4 * hidden * hidden + (3 if gated else 2) * hidden * width
     positions = _first(config, "num_position_embeddings", "position_embedding_size") * hidden
     return [
-        Tensor(Kind.TOWER, depth * per_layer + positions + patches * hidden, module=name),
-        Tensor(Kind.TOWER, projector * projectors, module=f"{name}.projector"),
+        Tensor(
+            Kind.TOWER, depth * per_layer + positions + patches * hidden, split=Split.REPLICATED, module=name
+        ),
+        Tensor(Kind.TOWER, projector * projectors, split=Split.REPLICATED, module=f"{name}.projector"),
     ]

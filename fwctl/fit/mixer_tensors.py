@@ -34,13 +34,15 @@ def kv_heads(fields: Fields, layer: int, heads: int) -> int:
 
 
 def attention(fields: Fields, family: Family, layer: int, mixer: Mixer) -> Built:
-    """Grouped-query attention of one layer, in the dimensions that its kind of layer uses."""
+    """Grouped-query attention of one layer, in the dimensions that its kind of layer uses.
+
+    `attention_k_eq_v` (Gemma 4) changes nothing: engines load the shared projection twice and cache both.
+    """
     hidden = fields.integer(*HIDDEN)
     heads = fields.at(layer, *HEADS)
     keys = kv_heads(fields, layer, heads)
     dim = head_dim(fields)
     value_dim = fields.integer("v_head_dim", default=dim)
-    key_equals_value = False
     if mixer is Mixer.WINDOW:
         heads = fields.integer("swa_num_attention_heads", default=heads)
         keys = fields.integer("swa_num_key_value_heads", default=keys)
@@ -49,24 +51,15 @@ def attention(fields: Fields, family: Family, layer: int, mixer: Mixer) -> Built
     elif fields.raw("global_head_dim", "num_global_key_value_heads") is not None:
         keys = fields.integer("num_global_key_value_heads", default=keys)
         dim = value_dim = fields.integer("global_head_dim", default=dim)
-        key_equals_value = fields.flag("attention_k_eq_v")
     gate = 2 if fields.flag("attn_output_gate", family.output_gate) else 1
     tensors = [
         Tensor(Kind.ATTENTION, heads * dim * gate, hidden, module="self_attn.q_proj"),
         Tensor(Kind.ATTENTION, keys * dim, hidden, split=Split.HEADS, heads=keys, module="self_attn.k_proj"),
+        Tensor(
+            Kind.ATTENTION, keys * value_dim, hidden, split=Split.HEADS, heads=keys, module="self_attn.v_proj"
+        ),
         Tensor(Kind.ATTENTION, heads * value_dim, hidden, module="self_attn.o_proj"),
     ]
-    if not key_equals_value:
-        tensors.append(
-            Tensor(
-                Kind.ATTENTION,
-                keys * value_dim,
-                hidden,
-                split=Split.HEADS,
-                heads=keys,
-                module="self_attn.v_proj",
-            )
-        )
     if family.qk_norm:
         tensors.append(Tensor(Kind.NORM, 2 * dim, split=Split.REPLICATED))
     if fields.flag("attention_bias", family.qkv_bias):

@@ -9,7 +9,7 @@ from typing import Any
 from fwctl.fit import feed_tensors, mixer_tensors
 from fwctl.fit.architecture import Architecture, CacheLayers, Kind, Split, Tensor
 from fwctl.fit.errors import ArchitectureError
-from fwctl.fit.families import FAMILIES, NOT_UNDERSTOOD, Family
+from fwctl.fit.families import DEFAULT_TOWERS, FAMILIES, NOT_UNDERSTOOD, Family
 from fwctl.fit.fields import CONTEXT, HEADS, HIDDEN, VOCAB, Fields, text_fields
 from fwctl.fit.layers import Mixer, Plan, layer_count, layer_plan
 from fwctl.fit.quantization import mark, read_quantization
@@ -108,18 +108,35 @@ def _layers(fields: Fields, family: Family, plan: Plan) -> tuple[list[list[Tenso
     norms = Tensor(Kind.NORM, (4 if family.sandwich else 2) * hidden, split=Split.REPLICATED)
     tensors: list[list[Tensor]] = []
     caches: list[list[CacheLayers]] = []
+    islands = _islands(family, plan)
     for index, (mixer, feed) in enumerate(plan):
         built = _mixer(fields, family, index, mixer)
         tensors.append(
             [
                 norms,
-                *(t for part, _ in built for t in part),
+                *(_island(t, index in islands) for part, _ in built for t in part),
                 *feed_tensors.feed_forward(fields, family, index, feed),
             ]
         )
         caches.append([cache for _, cache in built if cache is not None])
     tensors.append([])
     return tensors, caches
+
+
+def _islands(family: Family, plan: Plan) -> set[int]:
+    """Layers whose mixer quantised checkpoints of the family leave in 16 bits."""
+    attention = {i for i, (mixer, _) in enumerate(plan) if mixer in (Mixer.FULL, Mixer.WINDOW)}
+    states = [i for i, (mixer, _) in enumerate(plan) if mixer is Mixer.RECURRENT]
+    if family.islands == "state":
+        return set(states)
+    if family.islands == "attention and before":
+        before = (max((i for i in states if i < layer), default=layer) for layer in attention)
+        return attention | set(before)
+    return attention if family.islands == "attention" else set()
+
+
+def _island(tensor: Tensor, island: bool) -> Tensor:
+    return dataclasses.replace(tensor, island=True) if island else tensor
 
 
 def _shared(fields: Fields, caches: list[list[CacheLayers]]) -> list[CacheLayers]:
@@ -133,6 +150,9 @@ def _shared(fields: Fields, caches: list[list[CacheLayers]]) -> list[CacheLayers
 
 def _towers(config: Mapping[str, Any], hidden: int) -> list[Tensor]:
     """Encoders beside the language model, at the top level or one level down (omni models)."""
+    missing = DEFAULT_TOWERS.get(str(config.get("model_type")))
+    if missing is not None and not isinstance(config.get("vision_config"), Mapping):
+        config = {**config, "vision_config": missing}
     levels = [config, *(config[k] for k in ("thinker_config",) if isinstance(config.get(k), Mapping))]
     return [
         tensor

@@ -99,10 +99,10 @@ class Scheme:
 
     def tensor_bits(self, tensor: Tensor) -> float:
         """Width of a tensor's weights, scales not counted."""
-        if tensor.kind not in self.kinds or (self.own and tensor.pinned):
-            return 16.0
         if self.own and tensor.stored_bits is not None:
             return tensor.stored_bits
+        if tensor.kind not in self.kinds or (tensor.pinned if self.own else tensor.island):
+            return 16.0
         return self.bits
 
     def tensor_bytes(self, tensor: Tensor, share: float) -> float:
@@ -119,9 +119,10 @@ class Scheme:
 def scheme_for(architecture: Architecture, precision: Precision) -> Scheme:
     """The checkpoint's own layout where it is of this family, else what such checkpoints usually do.
 
-    FP4 of a mixture keeps attention in 16 bits and packs the feed-forward parts, as the published
-    NVFP4 and MXFP4 checkpoints of DeepSeek, Kimi, GLM and gpt-oss do; FP4 of a dense model packs all
-    linear layers.
+    FP4 of a mixture packs the routed experts and dense feed-forward parts and keeps attention and
+    shared experts in 16 bits, as the published NVFP4 and MXFP4 checkpoints of Kimi K2.6, GLM-5.1,
+    Qwen3.5 and gpt-oss do; FP4 of a dense model packs all linear layers. Families with islands of
+    their own (`Tensor.island`) keep those.
     """
     own = architecture.quantization
     if own is not None and own.family == precision.family:
@@ -132,5 +133,5 @@ def scheme_for(architecture: Architecture, precision: Precision) -> Scheme:
     if precision.experts_only:
         kinds = frozenset({Kind.EXPERT})
     elif precision.family == "FP4" and architecture.mixture:
-        kinds = frozenset({Kind.EXPERT, Kind.SHARED_EXPERT, Kind.MLP})
+        kinds = frozenset({Kind.EXPERT, Kind.MLP})
     return Scheme(precision, False, precision.bits, precision.block, precision.scale_bytes, kinds)

@@ -36,7 +36,7 @@ _EXCLUDED_KEYS = (
     "exclude_modules",
     "llm_int8_skip_modules",
 )
-_IN_LAYER = re.compile(r"(?:^|.*\.)(?:layers|h|blocks)\.(\d+|\*)(?:\.(.*))?$")
+_IN_LAYER = re.compile(r"(?:^|.*\.)(?:layers|h|blocks)\.(\d+|\*)\*?(?:\.(.*))?$")
 _MAX_PATTERNS = 200_000
 # Names that checkpoints use for the modules fwctl names like transformers' Llama.
 _ALIASES: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -248,6 +248,11 @@ def mark(tensors: Sequence[Sequence[Tensor]], reader: Reader | None) -> list[Ten
 
 
 def _mark_one(tensor: Tensor, layer: int, reader: Reader, mixed: bool) -> Tensor:
+    if tensor.kind is Kind.HEAD and mixed:
+        named = next(
+            (g for g in reader.groups if g.targets and g.targets.matches(layer, tensor.module)), None
+        )
+        return tensor if named is None else dataclasses.replace(tensor, stored_bits=named.bits)
     if tensor.kind not in reader.summary.quantized or not tensor.module:
         return tensor
     if reader.excluded.matches(layer, tensor.module):

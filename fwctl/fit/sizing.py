@@ -8,7 +8,7 @@ from fwctl.fit.architecture import Architecture, CacheKind
 from fwctl.fit.engines import Band, Budget, budget
 from fwctl.fit.extras import Extras, extras_for
 from fwctl.fit.kvcache import Growth, growths
-from fwctl.fit.padding import padding_bytes
+from fwctl.fit.loading import added_bytes
 from fwctl.fit.paging import CachePlan, linear_plan, paged_plan
 from fwctl.fit.precision import scheme_for
 from fwctl.fit.request import FitRequest
@@ -24,7 +24,7 @@ class Sizes:
     weights_bytes: float
     weights_total: float
     by_kind: Weights | None
-    padding: float
+    added: tuple[tuple[str, float], ...]
     extras: Extras
     growths: tuple[Growth, ...]
     plan: CachePlan
@@ -59,7 +59,10 @@ def sizes(request: FitRequest, architecture: Architecture, setting: Setting, lay
     elif request.weights_bytes is not None:
         per_gpu *= request.weights_bytes / total
         total = request.weights_bytes
-    padding = 0.0 if engine.name == "ideal" else padding_bytes(request, architecture, scheme, layout)
+    added: tuple[tuple[str, float], ...] = ()
+    if engine.name != "ideal" and request.parameters is None:
+        added = added_bytes(request, architecture, scheme, layout)
+    per_gpu += sum(size for _, size in added)
     ranks = 1 if layout.data_attention else layout.tensor
     items = growths(architecture.caches, kv, ranks)
     extras = extras_for(request, architecture, setting, layout)
@@ -73,14 +76,14 @@ def sizes(request: FitRequest, architecture: Architecture, setting: Setting, lay
         utilization=request.utilization,
     )
     plan = _plan(items, available)
-    pool = pool_of(request, available, per_gpu + padding + extras.weights_bytes)
+    pool = pool_of(request, available, per_gpu + extras.weights_bytes)
     copies = layout.tensor if layout.data_attention else 1
     return Sizes(
         layout,
         per_gpu,
         total,
         weighed if request.parameters is None else None,
-        padding,
+        added,
         extras,
         items,
         plan,
