@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
@@ -46,5 +47,7 @@ def serve(
         raise
     try:
         return run(host, port, environ=environ, cwd=cwd, stdout=stdout, stderr=stderr)
+    except sqlite3.Error as error:
+        raise ServeError(f"the simulator's state cannot be opened: {error}") from None
     except (SettingsError, ProfileError, CatalogueError, FaultError, KnobError) as error:
         raise ServeError(str(error)) from None

@@ -76,6 +76,10 @@ class Backend:
             self._thread.submit(self._opened.store.close).result()
         self._thread.shutdown()
 
+    async def check(self) -> None:
+        """Open the state and read the fault rules once, so that a bad file stops the start."""
+        await self.run(lambda world: faults.rules(world.tx, self.settings.faults_file), _NOBODY)
+
     async def caller(self, key: str | None) -> Caller:
         """Whose key this is. Raises Unauthenticated, in the platform's words."""
         if key is None:

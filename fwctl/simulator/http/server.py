@@ -35,6 +35,7 @@ async def listening(host: str, port: int, *, environ: Mapping[str, str], cwd: Pa
     """A server inside the running loop; yields its base URL. For tests and the demo."""
     backend = Backend(sim_settings.from_environ(environ, cwd))
     try:
+        await backend.check()
         app = build(backend, sim_knobs.from_environ(environ))
         runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=_DRAIN_S)
         await runner.setup()
