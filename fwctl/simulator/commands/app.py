@@ -119,12 +119,12 @@ def _execute(session: Session, invocation: Invocation) -> None:
     if command is None or not command.control:
         found = faults.due(session.store, session.settings.faults_file, words)
     _end_with(faults.act(found, "before", stdout, stderr))
-    captured: TextIO = io.StringIO() if any(rule["kind"] in _SHORTENED for rule in found) else stdout
+    buffer = io.StringIO() if any(rule["kind"] in _SHORTENED for rule in found) else None
     try:
-        _perform(session, invocation, found, captured)
+        _perform(session, invocation, found, buffer or stdout)
     finally:
-        if isinstance(captured, io.StringIO):
-            stdout.write(_shorten(captured.getvalue(), found))
+        if buffer is not None:
+            stdout.write(_shorten(buffer.getvalue(), found))
     _end_with(faults.act(found, "after", stdout, stderr))
     _notices(session, invocation)
 
