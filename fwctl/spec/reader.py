@@ -141,11 +141,9 @@ class Reader:
         """What an unknown key was probably meant to be: a key here, or a field elsewhere by any name."""
         if not self.run.report.full("FW201", span, MOST_GUESSES):
             elsewhere = known_elsewhere(key) if self.prefix and not base else None
-            near = closest(key, group.children)
-            if elsewhere is not None and (near is None or near not in elsewhere):
-                return f"did you mean {elsewhere}?"
-            if near is not None:
-                return f"did you mean {near}?"
+            meant = elsewhere or closest(key, group.children)
+            if meant is not None:
+                return f"did you mean {meant}?"
         return listed(group.children, "`fwctl explain` lists all")
 
     def key_trap(self, key: Scalar, parent: str) -> bool:
