@@ -20,6 +20,9 @@ from fwctl.process import Completed, Graces
 from fwctl.process import run as run_process
 
 KEY_VARIABLE = "FIREWORKS_API_KEY"
+# One public client sets it to keep update notices out of what it parses; no page documents it, and the
+# parser does without.
+_NO_NOTICE = "FIRECTL_NO_UPDATE_NOTICE"
 DEFAULT_TIMEOUT_S = 120.0
 _LONGEST_ARGUMENT_BYTES = 128 * 1024 - 1  # MAX_ARG_STRLEN of Linux
 
@@ -140,7 +143,7 @@ class Runner:
     @contextlib.contextmanager
     def _prepared(self, file: Mapping[str, Any] | None) -> Iterator[tuple[dict[str, str], Path]]:
         """The child's environment and the path of its private file, both only for the block."""
-        environ = dict(self.env.environ)
+        environ = {_NO_NOTICE: "1", **self.env.environ}
         contents: dict[str, str] = {}
         if file is not None:
             contents["config.json"] = json.dumps(file)

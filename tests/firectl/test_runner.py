@@ -224,6 +224,12 @@ def test_a_runner_without_a_key_uses_the_users_own_sign_in(tmp_path: Path):
     assert runner.call(["whoami"]).stdout.strip() == str(tmp_path / "home")
 
 
+@pytest.mark.parametrize(("given", "seen"), [({}, "1"), ({"FIRECTL_NO_UPDATE_NOTICE": "0"}, "0")])
+def test_update_notices_are_switched_off_unless_the_user_says_otherwise(tmp_path: Path, given, seen):
+    runner = make_runner(tmp_path, "echo $FIRECTL_NO_UPDATE_NOTICE", variables=given)
+    assert runner.call(["version"]).stdout.strip() == seen
+
+
 def test_many_threads_share_one_runner(tmp_path: Path):
     body = 'cat "$2"; grep -c api_key "$HOME/.fireworks/auth.ini"'
     runner = make_runner(tmp_path, body, auth="file")
