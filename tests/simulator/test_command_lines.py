@@ -126,8 +126,8 @@ CALLS: dict[str, list[str]] = {
     "c119": ["billing list-invoices --api-key fw_test"],
     "c122": [
         (
-            "model create embedder2 upload --embedding --hugging-face-url https://huggingface.co/google/embed "
-            "--description 'Gemma 2 Full Size Embedding Model'"
+            "model create embedder2 upload --embedding --hugging-face-url https://huggingface.co/google/e "
+            "--description 'Full Size Embedding Model'"
         )
     ],
     "c124": ["account get -o json"],
@@ -199,9 +199,7 @@ REFUSED = {
     "c209": 'unknown command "import" for "firectl"',
 }
 ERA_2025 = ("c009", "c011", "c014", "c020", "c103", "c136", "c146", "c157", "c208", "c209", "c213", "c217")
-ERA_LATEST = (
-    *("c123", "c165", "c168", "c169", "c181", "c182", "c184", "c185", "c186", "c187", "c189", "c193"),
-)
+ERA_LATEST = ("c123", "c165", "c168", "c169", "c181", "c182", "c184", "c185", "c186", "c187", "c189", "c193")
 
 
 def profile(case: str) -> str:
