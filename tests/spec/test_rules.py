@@ -37,11 +37,11 @@ ERRORS: list[tuple[str, str, int]] = [
     (spec("speculation: {draft_tokens: 4}"), "FW304", ADDED),
     (spec("speculation: {mode: disabled, draft_tokens: 4}"), "FW304", ADDED),
     (spec("speculation: {mode: inherit, ngram_length: 4}"), "FW304", ADDED),
-    (spec(f"speculation: {{mode: ngram, draft_model: {LORA}, ngram_length: 3, draft_tokens: 1}}"), "FW304", ADDED),
+    (spec(f"speculation: {{mode: ngram, draft_model: m, ngram_length: 3, draft_tokens: 1}}"), "FW304", ADDED),
     (spec(f"addons: {{load: [{LORA}]}}"), "FW305", ADDED),
     (spec("addons: {mode: multi_lora}", precision="precision: FP8_KV"), "FW305", ADDED),
-    (spec(f"addons: {{mode: multi_lora}}\nspeculation: {{draft_model: {LORA}-fp8, draft_tokens: 4}}", precision=BF16),
-     "FW305", 12),
+    (spec("addons: {mode: multi_lora}\nspeculation: {draft_model: accounts/a/models/m-fp8, draft_tokens: 4}",
+          precision=BF16), "FW305", 12),
     (spec("direct_route: {type: INTERNET}", region="region: GLOBAL"), "FW306", ADDED),
     (spec("direct_route: {type: INTERNET}", region=""), "FW306", 10),
     (spec("autoscaling: {load_targets: {default: 0}}"), "FW307", ADDED),
@@ -55,7 +55,7 @@ ERRORS: list[tuple[str, str, int]] = [
     (spec(schedules(duration="300.5s")), "FW308", ADDED),
     (spec(schedules(floor=3)), "FW308", ADDED),
     (spec(schedules(count=6)), "FW308", ADDED),
-    (spec(precision="precision: FP8_MM", accelerator="accelerator: {type: NVIDIA_A10G_24GB, count: 1}"), "FW309", 8),
+    (spec(precision="precision: FP8_MM", accelerator="accelerator: {type: NVIDIA_A10G_24GB}"), "FW309", 8),
     (spec(precision="precision: FP4_BLOCKSCALED_MM"), "FW309", 8),
     (spec("id: Chat"), "FW310", ADDED),
     (spec("id: '---'"), "FW310", ADDED),
@@ -118,7 +118,8 @@ VALID = [
     spec("addons: {load: []}"),
     spec("direct_route: {type: INTERNET}", region="region: us-iowa-1"),
     spec(
-        "autoscaling: {load_targets: {default: 1, tokens_generated_per_second: 900, generation_latency_per_token_ms: 5}}"
+        "autoscaling: {load_targets: {default: 1, tokens_generated_per_second: 900, "
+        "generation_latency_per_token_ms: 5}}"
     ),
     spec(schedules(count=5, duration="7d", floor=2)),
     spec(schedules(duration="300s"), replicas="replicas: {min: 0, max: 0}"),

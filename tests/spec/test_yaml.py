@@ -67,9 +67,9 @@ READABLE = {
     "yaml-1.2": ("%YAML 1.2\n---\n" + spec()).encode(),
     "no-newline-at-end": spec().rstrip("\n").encode(),
     "flow": (
-        "{apiVersion: fwctl/v1, account: acme, deployments: {chat: {model: accounts/a/models/m, "
-        "shape: fast, replicas: {min: 1, max: 2}}}}"
-    ).encode(),
+        b"{apiVersion: fwctl/v1, account: acme, deployments: {chat: {model: accounts/a/models/m, "
+        b"shape: fast, replicas: {min: 1, max: 2}}}}"
+    ),
 }
 
 
@@ -111,9 +111,26 @@ def test_a_line_with_an_unquoted_reference_in_brackets_says_to_quote_it() -> Non
     assert '"${env:NAME}"' in problem.suggestion
 
 
-TRAPS_FOR_TEXT = (
-    "NO Yes on off true 1.10 12e3 010 0o17 0x1F 0b11 1_000 1:30 190:20:30 2026-12-01 = .inf .NaN".split()
-)
+TRAPS_FOR_TEXT = [
+    "NO",
+    "Yes",
+    "on",
+    "off",
+    "true",
+    "1.10",
+    "12e3",
+    "010",
+    "0o17",
+    "0x1F",
+    "0b11",
+    "1_000",
+    "1:30",
+    "190:20:30",
+    "2026-12-01",
+    "=",
+    ".inf",
+    ".NaN",
+]
 
 
 @pytest.mark.parametrize("value", [*TRAPS_FOR_TEXT, "2026-12-01T08:00:00Z", "2026-12-01 08:00:00"])
@@ -125,7 +142,25 @@ def test_unquoted_text_that_yaml_changes_is_a_trap_and_quotes_are_the_way_out(va
 
 
 @pytest.mark.parametrize(
-    "value", "y n N 1.2.3 0.5% v1.10 1e 0x 08a .5.5 - _ 1,5 ١".split() + ["Chat 2", "null x"]
+    "value",
+    [
+        "y",
+        "n",
+        "N",
+        "1.2.3",
+        "0.5%",
+        "v1.10",
+        "1e",
+        "0x",
+        "08a",
+        ".5.5",
+        "-",
+        "_",
+        "1,5",
+        "١",
+        "Chat 2",
+        "null x",
+    ],
 )
 def test_text_that_all_readers_take_as_text_needs_no_quotes(value: str) -> None:
     loaded = load_text(spec(f"display_name: {value}"))
@@ -133,7 +168,9 @@ def test_text_that_all_readers_take_as_text_needs_no_quotes(value: str) -> None:
         assert chat(loaded).fields["display_name"] == value
 
 
-@pytest.mark.parametrize("value", "010 08 0o17 0x10 0b11 1_0 1:30 yes 2026-12-01 .nan =".split())
+@pytest.mark.parametrize(
+    "value", ["010", "08", "0o17", "0x10", "0b11", "1_0", "1:30", "yes", "2026-12-01", ".nan", "="]
+)
 def test_numbers_are_plain_decimals(value: str) -> None:
     assert found(load_text(spec(accelerator=f"accelerator: {{type: NVIDIA_H100_80GB, count: {value}}}"))) == [
         ("FW105", 7)
