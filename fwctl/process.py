@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -53,6 +53,108 @@ class Completed:
     cut: bool = False
 
 
+class Running:
+    """A child that goes on beside the caller, such as a load worker or a local server.
+
+    A context manager: leaving it stops the child and everything it started. own_session: false where
+    the system has no sessions; then only the child itself can be stopped. Raises OSError when the child
+    cannot be started, ValueError for an argument that no process can receive.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path | str | None = None,
+        input_fds: Sequence[int] = (),
+        graces: Graces | None = None,
+        kept_bytes: int = KEPT_BYTES,
+        own_session: bool = _POSIX,
+    ) -> None:
+        self._own_session = own_session
+        self._result: Completed | None = None
+        self._argv = tuple(argv)
+        self._graces = graces or Graces()
+        self._started = time.monotonic()
+        self._child = _spawn(argv, env, cwd, input_fds, own_session)
+        self._streams = _Streams(self._child, kept_bytes)
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop()
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.monotonic() - self._started
+
+    def ended(self, wait_s: float = 0.0) -> bool:
+        """True when the child is gone, and then all it left behind is gone too; waits up to `wait_s`
+        for it. The end of both pipes usually tells at once."""
+        if wait_s > 0 and self._streams.wait(wait_s):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._child.wait(wait_s)
+        if self._result is None and self._child.poll() is not None:
+            self._finish()  # right away: later the number of the group may belong to somebody else
+        return self._result is not None
+
+    def output(self) -> tuple[str, str]:
+        """What it printed so far on stdout and stderr."""
+        stdout, stderr = self._streams.read()
+        return _decode(stdout), _decode(stderr)
+
+    def stop(self) -> Completed:
+        """Interrupt, terminate and kill in turn, as far as needed; the result of the child."""
+        if not self.ended():
+            try:
+                self._interrupt()
+            finally:
+                self._finish()
+        assert self._result is not None
+        return self._result
+
+    def _interrupt(self) -> None:
+        for name, grace_s in (
+            ("SIGINT", self._graces.interrupt_s),
+            ("SIGTERM", self._graces.terminate_s),
+        ):
+            self._signal(name)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._child.wait(grace_s)
+                return
+
+    def _finish(self) -> None:
+        """Give grandchildren that still write a moment, end whatever is left, and keep the result."""
+        pipe_s = self._graces.pipe_s
+        if not self._streams.wait(pipe_s if self._child.poll() is not None else 0):
+            self._signal("SIGTERM")
+            self._streams.wait(pipe_s)
+        self._signal("SIGKILL")
+        self._streams.wait(pipe_s)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._child.wait(self._graces.terminate_s)
+        stdout, stderr = self.output()
+        self._streams.close()
+        code, cut = self._child.returncode, self._streams.cut
+        self._result = Completed(self._argv, code, stdout, stderr, self.seconds, cut=cut)
+
+    def _signal(self, name: str) -> None:
+        """Send a signal to every process of the child's session, or to the child where it has none;
+        nothing happens when all are gone."""
+        with contextlib.suppress(OSError):
+            if self._own_session:
+                os.killpg(self._child.pid, getattr(signal, name))
+            else:
+                self._child.kill() if name == "SIGKILL" else self._child.terminate()
+
+
 def run(
     argv: Sequence[str],
     *,
@@ -72,46 +174,30 @@ def run(
     child the same way and is raised again.
 
     `env` is the child's whole environment. `input_fds` stay open in the child (POSIX). Safe to call
-    from several threads. Raises OSError when the child cannot be started, ValueError for an argument
-    that no process can receive (a NUL byte, for example).
+    from several threads. Raises what `Running` raises.
     """
-    steps = graces or Graces()
-    started = time.monotonic()
-    child = _spawn(argv, env, cwd, input_fds)
-    streams = _Streams(child, kept_bytes)
     timed_out = interrupted = False
-    try:
-        while not _ended(child, streams):
+    child = Running(argv, env=env, cwd=cwd, input_fds=input_fds, graces=graces, kept_bytes=kept_bytes)
+    with child:
+        while not child.ended(_TICK_S):
             if interrupt is not None and interrupt.is_set():
                 interrupted = True
-            elif time.monotonic() - started >= deadline_s:
+                break
+            if child.seconds >= deadline_s:
                 timed_out = True
-            else:
-                continue
-            _stop(child, steps)
-            break
-    except BaseException:
-        _stop(child, steps)
-        raise
-    finally:
-        _clear_group(child, streams, steps)
-    stdout, stderr = streams.taken()
-    return Completed(
-        tuple(argv),
-        child.returncode,
-        _decode(stdout),
-        _decode(stderr),
-        time.monotonic() - started,
-        timed_out,
-        interrupted,
-        streams.cut,
-    )
+                break
+        stopped = child.stop()
+    return replace(stopped, timed_out=timed_out, interrupted=interrupted)
 
 
 def _spawn(
-    argv: Sequence[str], env: Mapping[str, str], cwd: Path | str | None, fds: Sequence[int]
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    cwd: Path | str | None,
+    fds: Sequence[int],
+    own_session: bool,
 ) -> subprocess.Popen[bytes]:
-    flags = 0 if _POSIX else getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    flags: int = 0 if own_session else getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     return subprocess.Popen(
         list(argv),
         stdin=subprocess.DEVNULL,
@@ -120,7 +206,7 @@ def _spawn(
         bufsize=0,
         env=dict(env),
         cwd=cwd,
-        start_new_session=_POSIX,
+        start_new_session=own_session,
         pass_fds=tuple(fds),
         creationflags=flags,
     )
@@ -138,7 +224,7 @@ class _Streams:
         self._lock = threading.Lock()
         self._open = 2
         self._closed = threading.Event()
-        self._taken = False
+        self._dropping = False
         self._buffers = (bytearray(), bytearray())
         self.cut = False
         assert child.stdout is not None
@@ -150,64 +236,28 @@ class _Streams:
         """True when both pipes are at their end."""
         return self._closed.wait(seconds)
 
-    def taken(self) -> tuple[bytes, bytes]:
-        """What was read so far; later output is dropped."""
+    def read(self) -> tuple[bytes, bytes]:
+        """What came so far."""
         with self._lock:
-            self._taken = True
             return bytes(self._buffers[0]), bytes(self._buffers[1])
+
+    def close(self) -> None:
+        """Drop what comes from now on."""
+        with self._lock:
+            self._dropping = True
 
     def _drain(self, pipe: IO[bytes], buffer: bytearray) -> None:
         with contextlib.suppress(OSError, ValueError), pipe:
             while chunk := pipe.read(_CHUNK_BYTES):
                 with self._lock:
                     room = self._kept_bytes - len(buffer)
-                    if not self._taken:
+                    if not self._dropping:
                         buffer += chunk[: max(room, 0)]
                         self.cut = self.cut or len(chunk) > room
         with self._lock:
             self._open -= 1
             if not self._open:
                 self._closed.set()
-
-
-def _ended(child: subprocess.Popen[bytes], streams: _Streams) -> bool:
-    """Wait one tick; True when the child is gone. The end of both pipes usually tells at once."""
-    if streams.wait(_TICK_S):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(_TICK_S)
-    return child.poll() is not None
-
-
-def _stop(child: subprocess.Popen[bytes], graces: Graces) -> None:
-    """Interrupt, terminate, kill: each to the whole group, each with its time."""
-    for name, grace_s in (("SIGINT", graces.interrupt_s), ("SIGTERM", graces.terminate_s)):
-        _signal_group(child, name)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(grace_s)
-            return
-    _signal_group(child, "SIGKILL")
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(graces.terminate_s)
-
-
-def _clear_group(child: subprocess.Popen[bytes], streams: _Streams, graces: Graces) -> None:
-    """Give grandchildren that still write a moment, then end whatever is left of the group."""
-    if not streams.wait(graces.pipe_s):
-        _signal_group(child, "SIGTERM")
-        streams.wait(graces.pipe_s)
-    _signal_group(child, "SIGKILL")
-    streams.wait(graces.pipe_s)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(graces.terminate_s)
-
-
-def _signal_group(child: subprocess.Popen[bytes], name: str) -> None:
-    """Send a signal to every process of the child's session; nothing happens when all are gone."""
-    with contextlib.suppress(OSError):
-        if _POSIX:
-            os.killpg(child.pid, getattr(signal, name))
-        elif child.poll() is None:
-            child.terminate() if name == "SIGTERM" else child.kill()
 
 
 def _decode(data: bytes) -> str:

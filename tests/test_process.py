@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fwctl.process import Completed, Graces, run
+from fwctl.process import Completed, Graces, Running, run
 
 ENV = {"PATH": os.environ.get("PATH", ""), "PYTHONUTF8": "1"}
 FAST = Graces(interrupt_s=0.3, terminate_s=0.3, pipe_s=0.2)
@@ -177,10 +177,18 @@ def test_a_grandchild_that_outlives_the_child_neither_hangs_the_call_nor_survive
     assert wait_until(lambda: not alive(int(done.stdout)))
 
 
-def test_a_grandchild_that_left_the_session_does_not_hang_the_call():
-    done = py(GRANDCHILD, "import time; time.sleep(60)", "dict(start_new_session=True)")
+def test_a_grandchild_that_left_the_session_does_not_hang_the_call_and_is_not_blocked(tmp_path: Path):
+    """It writes more than a pipe holds after the call is over, and only then makes its mark."""
+    go, mark = tmp_path / "go", tmp_path / "mark"
+    inner = (
+        f"import pathlib, sys\nwhile not pathlib.Path({str(go)!r}).exists(): pass\n"
+        f"sys.stdout.write('x' * 500_000); sys.stdout.flush(); pathlib.Path({str(mark)!r}).touch()"
+    )
+    done = py(GRANDCHILD, inner, "dict(start_new_session=True)")
     assert done.returncode == 0
-    os.kill(int(done.stdout), signal.SIGKILL)
+    assert "x" not in done.stdout
+    go.touch()
+    assert wait_until(mark.exists, 20)
 
 
 def test_a_grandchild_may_still_write_its_last_words():
@@ -269,3 +277,37 @@ def test_nothing_of_a_finished_call_stays_open():
     for _ in range(5):
         py("print(1)")
     assert wait_until(lambda: open_files() <= before)
+
+
+def test_a_running_child_can_be_watched_and_is_stopped_on_leaving():
+    code = "import time; print('up', flush=True); time.sleep(60)"
+    with Running([sys.executable, "-S", "-c", code], env=ENV, graces=FAST) as child:
+        assert wait_until(lambda: child.output()[0] == "up\n", 20)
+        assert not child.ended()
+        assert alive(child.pid)
+    assert child.ended()
+    assert not alive(child.pid)
+
+
+def test_a_running_child_that_ended_by_itself_keeps_its_exit_code():
+    with Running([sys.executable, "-S", "-c", "raise SystemExit(4)"], env=ENV, graces=FAST) as child:
+        assert wait_until(lambda: child.ended(0.1), 20)
+        assert child.stop().returncode == 4
+    assert child.stop().returncode == 4
+
+
+def test_a_running_child_is_stopped_when_the_block_fails():
+    with pytest.raises(KeyError), Running([sys.executable, "-c", "input()"], env=ENV, graces=FAST) as child:
+        raise KeyError
+    assert not alive(child.pid)
+
+
+@pytest.mark.parametrize("ignored", ["", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"])
+def test_where_there_are_no_sessions_the_child_itself_is_stopped(ignored: str):
+    """As on Windows."""
+    code = ignored + "import time; print('up', flush=True); time.sleep(60)"
+    argv = [sys.executable, "-S", "-c", code]
+    with Running(argv, env=ENV, graces=Graces(0.1, 0.1, 0.1), own_session=False) as child:
+        assert wait_until(lambda: child.output()[0] == "up\n", 20)
+        done = child.stop()
+    assert done.returncode == (-signal.SIGKILL if ignored else -signal.SIGTERM)
