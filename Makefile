@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-cov lint types format bench build clean
+.PHONY: demo test test-deep test-cov lint types format bench build clean
 
 $(BIN)/fwctl: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -18,6 +18,9 @@ demo: $(BIN)/fwctl  ## the whole job on the embedded simulator, no account neede
 
 test: $(VENV)/.dev  ## the whole test suite, offline
 	$(BIN)/python -m pytest -n auto
+
+test-deep: $(VENV)/.dev  ## every crash point and fault of every change, about an hour on two cores
+	$(BIN)/python -m pytest -n auto -m deep
 
 test-cov: $(VENV)/.dev  ## the suite with branch coverage
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term

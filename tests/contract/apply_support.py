@@ -8,8 +8,11 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,6 @@ from fwctl.live.reader import read_live
 from fwctl.planning.engine import make_plan
 from fwctl.planning.model import Plan
 from fwctl.planning.options import PlanOptions
-from fwctl.redact import Secret
 from fwctl.spec.model import Deployment, Spec
 
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"
@@ -56,12 +58,45 @@ def spec(*entries: Deployment) -> Spec:
     return Spec("acme", "prod", {item.name: item for item in entries})
 
 
+class Serving(BaseHTTPRequestHandler):
+    """An inference endpoint that answers 503 to its first `server.refusals` requests."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        server: Any = self.server
+        server.refusals -= 1
+        status, body = (503, {}) if server.refusals >= 0 else (200, {"choices": [{"text": "1"}]})
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+@contextmanager
+def serving(refusals: int = 0) -> Iterator[str]:
+    """The address of an endpoint that answers for every deployment while the block runs."""
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Serving)
+    server.refusals = refusals
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
 @dataclass
 class Cell:
     """A working folder and a simulated platform of its own."""
 
     folder: Path
-    environ: dict[str, str] = field(default_factory=dict)
+    environ: dict[str, str] = field(default_factory=dict)  # added to the cell's own
     events: list[Mapping[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -116,8 +151,7 @@ class Cell:
     def plan(self, wanted: Spec, firectl: Firectl | None = None, **options: Any) -> Plan:
         client = firectl or self.firectl()
         live = read_live(client, wanted, client.capabilities)
-        names = tuple(wanted.deployments)
-        choices = PlanOptions(**{"allow_delete": names, "allow_traffic_loss": (), **options})
+        choices = PlanOptions(**{"allow_delete": tuple(wanted.deployments), **options})
         now = SystemClock().now()
         return make_plan(
             wanted, live, caps=client.capabilities, options=choices, prices=published(now.date()), now=now
@@ -134,26 +168,33 @@ class Cell:
         )
 
     def state(self) -> dict[str, Any]:
-        """What two runs must agree on: everything but times, names of people and counters."""
-        rows = json.loads(self.sim("deployment", "list", "-a", "acme", "-o", "json") or "[]")
-        return {row["name"].rsplit("/", 1)[-1]: stable(row) for row in rows}
+        """Deployments: what two runs must agree on, everything but times, people and counters."""
+        return self._listed("deployment")
+
+    def everything(self) -> dict[str, Any]:
+        """All that an apply can change."""
+        return {noun: self._listed(noun) for noun in ("deployment", "router", "deployed-model")}
+
+    def _listed(self, noun: str) -> dict[str, Any]:
+        rows = json.loads(self.sim(noun, "list", "-a", "acme", "-o", "json") or "[]")
+        return {identity(noun, row): stable(row) for row in rows}
 
 
-VOLATILE = ("time", "created_by", "replica", "status", "etag", "handle")
+def identity(noun: str, row: Mapping[str, Any]) -> str:
+    """Deployed models get random names; what they are is a model on a deployment."""
+    if noun == "deployed-model":
+        return f"{row['model']} on {row['deployment']}"
+    return str(row["name"]).rsplit("/", 1)[-1]
+
+
+VOLATILE = ("name", "time", "created_by", "replica", "status", "etag", "handle")
 
 
 def stable(row: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {"min_replica_count", "max_replica_count"}
+    kept = {"min_replica_count", "max_replica_count", "display_name"}
     return {key: value for key, value in row.items() if key in kept or not any(v in key for v in VOLATILE)}
 
 
 def apply_options(folder: Path, **options: Any) -> ApplyOptions:
     quick = {"poll_interval_s": 0.05, "wait_timeout_s": 30.0, "drain_s": 0.0}
     return ApplyOptions(folder=folder / ".fwctl", **{**quick, **options})
-
-
-def secret(name: str, value: str) -> Secret:
-    return Secret(f"${{env:{name}}}", value)
-
-
-Crash = Callable[[str], None]

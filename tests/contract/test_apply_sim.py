@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from fwctl.applying.model import ApplyResult, Outcome, Verify
 from fwctl.exitcodes import Exit
 from fwctl.planning.model import Plan
-from tests.contract.apply_support import BF16, MODEL, OTHER_MODEL, OTHER_SHAPE, Cell, entry, spec, values
+from tests.contract.apply_support import (
+    BF16,
+    MODEL,
+    OTHER_MODEL,
+    OTHER_SHAPE,
+    Cell,
+    entry,
+    serving,
+    spec,
+    values,
+)
 
 
 @pytest.fixture
@@ -30,7 +37,9 @@ def outcomes(result: ApplyResult) -> list[Outcome]:
     return [item.outcome for item in result.results]
 
 
-def test_after_an_apply_the_plan_is_empty_and_a_second_apply_makes_no_call(cell: Cell) -> None:
+@pytest.mark.parametrize("profile", ["2025", "2026-07", "latest", "hostile"])
+def test_after_an_apply_the_plan_is_empty_and_a_second_apply_makes_no_call(cell: Cell, profile: str) -> None:
+    cell.environ["FIRECTL_SIM_PROFILE"] = profile
     wanted = spec(entry("a"), entry("b", values(replicas__max=3, display_name="Chat, b")))
     result = cell.apply(wanted)
     assert outcomes(result) == [Outcome.DONE, Outcome.DONE], result
@@ -90,34 +99,10 @@ def test_deployments_stand_behind_their_router(cell: Cell) -> None:
     assert actions(cell.plan(wanted)) == [("no-op",), ("no-op",)]
 
 
-class Answering(BaseHTTPRequestHandler):
-    """Answers 503 twice, then like a deployment."""
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        server: Any = self.server
-        server.asked += 1
-        status, body = (200, {"choices": [{"text": "1"}]}) if server.asked > 2 else (503, {})
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @pytest.fixture
 def endpoint() -> Iterator[str]:
-    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    server.asked = 0
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(refusals=2) as address:
+        yield address
 
 
 def test_verification_asks_until_an_endpoint_answers(cell: Cell, endpoint: str) -> None:
