@@ -7,16 +7,14 @@ vendors' data sheets, SXM or OAM form, without sparsity. Prices are not here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from fwctl.units import GB, GIB
 
 Vendor = Literal["nvidia", "amd"]
 
 
-@dataclass(frozen=True, slots=True)
-class Accelerator:
+class Accelerator(NamedTuple):
     """One GPU type.
 
     name: the platform's spelling. nominal_gb: decimal gigabytes of the label. bandwidth_gb_s: memory

@@ -8,17 +8,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 _PLATFORM = re.compile(r"^accounts/(?:fireworks|[^/]+)/models/(?P<name>[^/@]+)$")
 _HUB_URL = re.compile(r"^https?://(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<name>[^/]+/[^/?#]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(NamedTuple):
     """One row. hub: the repository whose config.json this is; names: platform names without the
     account; also: other repositories of the same architecture."""
 

@@ -1,29 +1,5 @@
 """Weights and KV memory of a model on accelerators: verdict, capacity, what would fit.
 
-Pure arithmetic. Where a config comes from is the business of `fwctl.hub` and the caller.
+Pure arithmetic; where a config comes from is the business of `fwctl.hub` and the caller. Start at
+`check.check`; requests are built in `options`, configs are understood in `parse`.
 """
-
-from __future__ import annotations
-
-from fwctl.fit.check import check, quick
-from fwctl.fit.errors import ArchitectureError, FitError, RequestError
-from fwctl.fit.parse import architecture_from_config
-from fwctl.fit.request import Adapters, Drafter, FitRequest, Offer, Workload
-from fwctl.fit.result import Evidence, FitResult, Verdict
-
-__all__ = [
-    "Adapters",
-    "ArchitectureError",
-    "Drafter",
-    "Evidence",
-    "FitError",
-    "FitRequest",
-    "FitResult",
-    "Offer",
-    "RequestError",
-    "Verdict",
-    "Workload",
-    "architecture_from_config",
-    "check",
-    "quick",
-]

@@ -1,8 +1,7 @@
-"""What would fit instead: the smallest changes first, the cheapest of each."""
+"""What would fit instead: of each kind of change the cheapest, cheapest first."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable
 
 from fwctl.catalog import accelerators as catalogue
@@ -18,7 +17,7 @@ Judge = Callable[[FitRequest], FitResult]
 
 
 def search(request: FitRequest, result: FitResult, judge: Judge) -> tuple[Alternative, ...]:
-    """Changes that make the request fit, at most six, by price and then by GPUs.
+    """Changes that make the request fit, at most six, by price, GPUs and number of changes.
 
     Only the platform's own combinations when `offers` are given; else the catalogue's accelerators at
     the usual counts with the request's precision, FP8 and FP4. A shorter context and fewer
@@ -28,7 +27,7 @@ def search(request: FitRequest, result: FitResult, judge: Judge) -> tuple[Altern
     best: dict[tuple[str, ...], Alternative] = {}
     for item in sorted(found, key=_cost):
         best.setdefault(_kinds(item), item)
-    return tuple(sorted(best.values(), key=lambda item: (len(item.changes), *_cost(item)))[:_MOST])
+    return tuple(sorted(best.values(), key=lambda item: (*_cost(item), len(item.changes)))[:_MOST])
 
 
 def _cost(item: Alternative) -> tuple[float, int, str]:
@@ -40,38 +39,43 @@ def _kinds(item: Alternative) -> tuple[str, ...]:
     return tuple(change.split(" ", 1)[0] for change in item.changes)
 
 
-def _offers(request: FitRequest) -> Iterable[Offer]:
+def _rows(request: FitRequest) -> Iterable[list[Offer]]:
+    """Combinations to try. Within a row the first that fits ends the row: more GPUs are no smaller change."""
     if request.offers is not None:
-        return request.offers[:_MAX_OFFERS]
-    names = {request.accelerator.name, *(a.name for a in catalogue.ACCELERATORS)}
+        return [[offer] for offer in request.offers[:_MAX_OFFERS]]
+    names = sorted({request.accelerator.name, *(a.name for a in catalogue.ACCELERATORS)})
     precisions = dict.fromkeys((request.precision, "FP8", "FP4"))
-    return [Offer(name, count, p) for name in sorted(names) for count in COUNTS for p in precisions]
+    return [[Offer(name, count, p) for count in COUNTS] for name in names for p in precisions]
 
 
 def _hardware(request: FitRequest, judge: Judge) -> list[Alternative]:
-    found = []
-    for offer in _offers(request):
-        accelerator = (
-            request.accelerator
-            if offer.accelerator == request.accelerator.name
-            else catalogue.find(offer.accelerator)
-        )
-        if accelerator is None:
-            continue
-        changed = dataclasses.replace(
-            request,
-            accelerator=accelerator,
-            accelerator_count=offer.accelerator_count,
-            precision=offer.precision,
-            kv_precision=offer.kv_precision or request.kv_precision,
-            kv_pool_bytes=None,
-            weights_bytes=request.weights_bytes if offer.precision == request.precision else None,
-            pipeline=1,
-        )
-        found += _if_it_fits(request, changed, offer.shape, judge)
+    found: list[Alternative] = []
+    for row in _rows(request):
+        for offer in row:
+            fitting = _offered(request, offer, judge)
+            found += fitting
+            if fitting:
+                break
     if request.offers is None and request.kv_pool_bytes is None:
-        found += _if_it_fits(request, dataclasses.replace(request, kv_precision="fp8"), request.shape, judge)
+        found += _if_it_fits(request, request._replace(kv_precision="fp8"), request.shape, judge)
     return found
+
+
+def _offered(request: FitRequest, offer: Offer, judge: Judge) -> list[Alternative]:
+    own = offer.accelerator == request.accelerator.name
+    accelerator = request.accelerator if own else catalogue.find(offer.accelerator)
+    if accelerator is None:
+        return []
+    changed = request._replace(
+        accelerator=accelerator,
+        accelerator_count=offer.accelerator_count,
+        precision=offer.precision,
+        kv_precision=offer.kv_precision or request.kv_precision,
+        kv_pool_bytes=None,
+        weights_bytes=request.weights_bytes if offer.precision == request.precision else None,
+        pipeline=1,
+    )
+    return _if_it_fits(request, changed, offer.shape, judge)
 
 
 def _if_it_fits(
@@ -122,11 +126,9 @@ def _smaller(request: FitRequest, result: FitResult, judge: Judge) -> list[Alter
     """The longest context, and the most conversations, that fit on the same hardware."""
     found = []
     if result.max_context_tokens:
-        workload = dataclasses.replace(
-            request.workload, context_tokens=result.max_context_tokens, p50_tokens=None
-        )
-        found += _if_it_fits(request, dataclasses.replace(request, workload=workload), request.shape, judge)
+        workload = request.workload._replace(context_tokens=result.max_context_tokens, p50_tokens=None)
+        found += _if_it_fits(request, request._replace(workload=workload), request.shape, judge)
     if result.max_concurrency is not None and result.max_concurrency.low >= 1:
-        workload = dataclasses.replace(request.workload, concurrency=float(int(result.max_concurrency.low)))
-        found += _if_it_fits(request, dataclasses.replace(request, workload=workload), request.shape, judge)
+        workload = request.workload._replace(concurrency=float(int(result.max_concurrency.low)))
+        found += _if_it_fits(request, request._replace(workload=workload), request.shape, judge)
     return found

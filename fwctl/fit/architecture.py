@@ -5,10 +5,8 @@ Both are plain counts of elements. Bytes come later, when a precision and a para
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import NamedTuple
 
 
 class Kind(StrEnum):
@@ -38,9 +36,8 @@ class Split(StrEnum):
     HEADS = "heads"
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """`count` equal matrices of rows × cols elements.
+class Tensor(NamedTuple):
+    """`copies` equal matrices of rows × cols elements.
 
     heads: for Split.HEADS the number of units that cannot be cut; with more ranks than units each
     rank holds one. experts and active: for routed experts, how many there are in a layer and how
@@ -52,7 +49,7 @@ class Tensor:
     kind: Kind
     rows: int
     cols: int = 1
-    count: int = 1
+    copies: int = 1
     split: Split = Split.TENSOR
     heads: int = 0
     experts: int = 0
@@ -64,7 +61,7 @@ class Tensor:
 
     @property
     def elements(self) -> int:
-        return self.rows * self.cols * self.count
+        return self.rows * self.cols * self.copies
 
 
 class CacheKind(StrEnum):
@@ -76,8 +73,7 @@ class CacheKind(StrEnum):
     STATE = "state"
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """Fixed memory of a recurrent layer, per sequence.
 
     heads × per_head recurrent elements of `recurrent_bytes`; conv lists (units, elements per unit,
@@ -91,9 +87,8 @@ class State:
     conv_width: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class CacheLayers:
-    """`count` layers that keep the same thing.
+class CacheLayers(NamedTuple):
+    """`layers` layers that keep the same thing.
 
     FULL and WINDOW: `heads` KV heads of key_dim + value_dim elements a token; WINDOW holds the last
     `window` tokens. LATENT: one latent of latent_dim + rope_dim elements a token, plus, on
@@ -101,7 +96,7 @@ class CacheLayers:
     """
 
     kind: CacheKind
-    count: int
+    layers: int
     heads: int = 1
     key_dim: int = 0
     value_dim: int = 0
@@ -113,8 +108,7 @@ class CacheLayers:
     state: State | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Quantization:
+class Quantization(NamedTuple):
     """What a checkpoint says about its own weights.
 
     family: FP8, FP4, INT8 or INT4. scale_bytes_per_block with block (rows, cols): bytes of scale for
@@ -131,8 +125,7 @@ class Quantization:
     kv_family: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Architecture:
+class Architecture(NamedTuple):
     """A model, understood. unknown: names of fields (with the reason) that stop a verdict."""
 
     model_type: str
@@ -151,7 +144,6 @@ class Architecture:
     mtp_caches: tuple[CacheLayers, ...] = ()
     unknown: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False, hash=False)
 
     @property
     def parameters(self) -> int:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
-from fwctl.fit import alternatives, roofline
 from fwctl.fit.architecture import Architecture, CacheKind
 from fwctl.fit.engines import Band, budget, find_engine
 from fwctl.fit.errors import RequestError
-from fwctl.fit.explaining import explain
 from fwctl.fit.kvcache import bytes_per_token, fixed_bytes
 from fwctl.fit.precision import Precision, find_kv_precision, find_precision, scheme_for
 from fwctl.fit.request import FitRequest
@@ -24,8 +20,10 @@ def check(request: FitRequest) -> FitResult:
     not known gives the verdict `unknown` with the reason."""
     result = assess(request, _validated(request))
     if result.verdict in (Verdict.DOES_NOT_FIT, Verdict.TIGHT):
+        from fwctl.fit import alternatives
+
         found = alternatives.search(request, result, quick)
-        result = dataclasses.replace(result, alternatives=found)
+        result = result._replace(alternatives=found)
     return result
 
 
@@ -96,18 +94,26 @@ def assess(request: FitRequest, setting: Setting, *, details: bool = True) -> Fi
         max_concurrency=concurrency,
         p50_concurrency=first.p50_concurrency,
         kv_cache_tokens=_tokens(first, concurrency, tokens),
-        max_context_tokens=_largest_context(request, architecture, first),
         assumed=request.assumed,
         reasons=tuple(reasons),
     )
-    if not details:
-        return result
-    return dataclasses.replace(
-        result,
-        roofline=roofline.bounds(request, architecture, scheme_for(architecture, precision), first.growths),
-        parts=_parts(first, request),
-        explain=explain(request, architecture, setting.kv, first),
-        sources=first.budget.sources,
+    return _with_details(result, request, setting, first) if details else result
+
+
+def _with_details(result: FitResult, request: FitRequest, setting: Setting, found: Sizes) -> FitResult:
+    """Largest context, roofline, memory bar and formulas: what a matrix does not show."""
+    from fwctl.fit.explaining import explain
+    from fwctl.fit.roofline import bounds
+
+    architecture = request.architecture
+    assert architecture is not None
+    scheme = scheme_for(architecture, setting.precision)
+    return result._replace(
+        max_context_tokens=_largest_context(request, architecture, found),
+        roofline=bounds(request, architecture, scheme, found.growths),
+        parts=_parts(found, request),
+        explain=explain(request, architecture, setting.kv, found),
+        sources=found.budget.sources,
     )
 
 

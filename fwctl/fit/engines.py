@@ -6,7 +6,7 @@ widest band. Logs: 174 vLLM and SGLang start-up logs of 2024 to 2026 (benchmarks
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fwctl.catalog.accelerators import Accelerator
 from fwctl.fit.errors import RequestError
@@ -16,8 +16,7 @@ BIG_GPU_GIB = 70  # vLLM 0.33 arg_utils: larger ones (A100 excepted) get 1,024 s
 HUGE_GPU_GIB = 160
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
+class Band(NamedTuple):
     """low is the pessimistic end for the user, high the optimistic one."""
 
     low: float
@@ -29,20 +28,19 @@ class Band:
         return {k: (v if digits is None else round(v, digits)) for k, v in values.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(NamedTuple):
     """One GPU: usable bytes (mid of the policy), overhead band (low = largest overhead)."""
 
     usable_bytes: float
     overhead: Band
     chunk: int
     block_tokens: int
+    alignment: int
     paged: bool
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(NamedTuple):
     """A policy. utilization: share of visible memory that the engine takes, at the three ends."""
 
     name: str
@@ -163,29 +161,38 @@ def budget(
     *,
     vocabulary: int = 0,
     latent: bool = False,
+    head_dim: int = 0,
     utilization: float | None = None,
 ) -> Budget:
     """Memory of one GPU under a policy. `utilization` replaces the policy's own share."""
     chunk = prefill_chunk(accelerator)
-    block = 64 if latent else 16
     sources = (engine.source, f"{accelerator.name}: {accelerator.source}")
     if engine.name == "ideal":
         nominal = accelerator.nominal_bytes * (utilization or 1.0)
-        return Budget(nominal, Band(0, 0, 0), 0, 1, False, sources)
+        return Budget(nominal, _NO_EXTRA, 0, 1, 1, False, sources)
     total = accelerator.visible_bytes
     if engine.name == "sglang":
         usable = total - sglang_reserve_bytes(accelerator, gpus, chunk)
         usable = usable if utilization is None else total * utilization
-        return Budget(usable, Band(2 * GIB, 0.5 * GIB, 0.0), chunk, 1, False, sources)
+        return Budget(usable, Band(2 * GIB, 0.5 * GIB, 0.0), chunk, 1, 1, False, sources)
     taken = engine.utilization if utilization is None else Band(utilization, utilization, utilization)
     return Budget(
         total * taken.mid,
         _overhead(engine, accelerator, gpus, vocabulary, taken),
         chunk,
-        block,
+        64 if latent else 16,
+        state_alignment(accelerator, latent, head_dim),
         engine.paged,
         sources,
     )
+
+
+def state_alignment(accelerator: Accelerator, latent: bool, head_dim: int) -> int:
+    """Tokens that a block holding a recurrent state is a multiple of (vLLM platforms/interface.py):
+    128 beside MLA, 32 for heads of 256 on Blackwell, else 16."""
+    if latent:
+        return 128
+    return 32 if head_dim == 256 and accelerator_class(accelerator) == "blackwell" else 16
 
 
 def _overhead(engine: Engine, accelerator: Accelerator, gpus: int, vocabulary: int, taken: Band) -> Band:

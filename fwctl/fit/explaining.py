@@ -39,11 +39,11 @@ def _weights(request: FitRequest, found: Sizes) -> list[str]:
 def _cache(cache: CacheLayers, kv: str, ranks: int) -> str:
     if cache.kind is CacheKind.STATE:
         return (
-            f"state: {cache.count} layers keep a fixed state per sequence, heads divided among {ranks} GPUs"
+            f"state: {cache.layers} layers keep a fixed state per sequence, heads divided among {ranks} GPUs"
         )
     if cache.kind is CacheKind.LATENT:
         text = (
-            f"KV: {cache.count} layers × one latent of ({cache.latent_dim} + {cache.rope_dim}) in {kv},"
+            f"KV: {cache.layers} layers × one latent of ({cache.latent_dim} + {cache.rope_dim}) in {kv},"
             " whole on every GPU"
         )
         if cache.index_layers:
@@ -52,8 +52,8 @@ def _cache(cache: CacheLayers, kv: str, ranks: int) -> str:
     heads = max(1, -(-cache.heads // ranks))
     width = cache.key_dim + cache.value_dim
     text = (
-        f"KV: {cache.count} layers × {heads} of {cache.heads} heads × ({cache.key_dim} + {cache.value_dim}) "
-        f"× {KV_BYTES[kv]:g} bytes = {cache.count * heads * width * KV_BYTES[kv]:,.0f} bytes a token per GPU"
+        f"KV: {cache.layers} layers × {heads} of {cache.heads} heads × ({cache.key_dim} + {cache.value_dim}) "
+        f"× {KV_BYTES[kv]:g} bytes = {cache.layers * heads * width * KV_BYTES[kv]:,.0f} bytes a token per GPU"
     )
     return f"{text}, at most {cache.window:,} tokens and the chunk in flight" if cache.window else text
 

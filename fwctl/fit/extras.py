@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fwctl.fit.architecture import Architecture, Kind, Tensor
 from fwctl.fit.kvcache import Growth, growths
@@ -17,8 +17,7 @@ _ADAPTED = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Extras:
+class Extras(NamedTuple):
     """Bytes per GPU beside the model, the caches that come with them, and what is not known."""
 
     parts: tuple[tuple[str, float], ...] = ()
@@ -55,20 +54,20 @@ def extras_for(request: FitRequest, architecture: Architecture, setting: Setting
         more += growths(architecture.mtp_caches, kv, ranks)
     elif request.mtp:
         reasons.append("MTP is on but the config names no MTP layer; nothing is counted for it")
-    if request.adapters is not None and request.adapters.count:
+    if request.adapters is not None and request.adapters.cached:
         parts.append(("LoRA adapters", adapter_bytes(architecture, request.adapters, layout)))
     return Extras(tuple(parts), more, tuple(reasons))
 
 
 def adapter_bytes(architecture: Architecture, adapters: Adapters, layout: Layout) -> float:
-    """count × rank × (inputs + outputs) of every adapted matrix, in 16 bits.
+    """cached × rank × (inputs + outputs) of every adapted matrix, in 16 bits.
 
     The down-projection A is held whole by every rank, B is divided like the matrix it adapts. Routed
     experts are not adapted.
     """
     per_adapter = sum(_adapter_elements(t, layout) for t in architecture.tensors if t.kind in _ADAPTED)
-    return adapters.count * adapters.rank * per_adapter * ADAPTER_BITS / 8 / layout.pipeline
+    return adapters.cached * adapters.rank * per_adapter * ADAPTER_BITS / 8 / layout.pipeline
 
 
 def _adapter_elements(tensor: Tensor, layout: Layout) -> float:
-    return tensor.count * (tensor.cols + tensor.rows * share(tensor, layout))
+    return tensor.copies * (tensor.cols + tensor.rows * share(tensor, layout))

@@ -6,11 +6,10 @@ Source: the model classes of transformers 4.57 to 5.12 and vLLM 0.33, read 2026-
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """Traits of a model type.
 
     gated: the feed-forward part has a gate beside up and down. tied: output head shares the embedding

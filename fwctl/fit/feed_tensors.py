@@ -61,7 +61,7 @@ def first_shared(fields: Fields) -> int:
 
 
 def _matrices(kind: Kind, hidden: int, width: int, gated: bool, module: str) -> list[Tensor]:
-    up = Tensor(kind, width, hidden, count=2 if gated else 1, module=f"{module}.up_proj")
+    up = Tensor(kind, width, hidden, copies=2 if gated else 1, module=f"{module}.up_proj")
     return [up, Tensor(kind, hidden, width, module=f"{module}.down_proj")]
 
 
@@ -85,7 +85,7 @@ def experts(fields: Fields, family: Family, layer: int) -> list[Tensor]:
             Kind.EXPERT,
             width,
             latent,
-            count=count * (2 if gated else 1),
+            copies=count * (2 if gated else 1),
             experts=count,
             active=active,
             module="mlp.experts.0.up_proj",
@@ -94,7 +94,7 @@ def experts(fields: Fields, family: Family, layer: int) -> list[Tensor]:
             Kind.EXPERT,
             latent,
             width,
-            count=count,
+            copies=count,
             experts=count,
             active=active,
             module="mlp.experts.0.down_proj",
@@ -106,7 +106,7 @@ def experts(fields: Fields, family: Family, layer: int) -> list[Tensor]:
                 Kind.SHARED_EXPERT,
                 latent,
                 hidden,
-                count=2,
+                copies=2,
                 split=Split.REPLICATED,
                 module="mlp.fc1_latent_proj",
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fwctl.fit.architecture import CacheKind, CacheLayers, State
 from fwctl.fit.precision import KV_BYTES
@@ -14,21 +14,20 @@ FP8_LATENT_SCALE_BYTES = 16
 LATENT_LAYOUTS = ("fp16", "bf16", "fp8", "fp8_ds_mla", "nvfp4_ds_mla")
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(NamedTuple):
     """What one kind of layer keeps on one GPU.
 
     per_token: bytes for one token in one layer (0 for a recurrent layer). fixed: bytes per sequence in
-    one layer. window: tokens that a windowed layer keeps. count: layers.
+    one layer. window: tokens that a windowed layer keeps.
     """
 
     kind: CacheKind
-    count: int
+    layers: int
     per_token: float
     fixed: float
     window: int | None = None
     index_per_token: float = 0.0
-    index_count: int = 0
+    index_layers: int = 0
 
 
 def latent_bytes(cache: CacheLayers, kv_precision: str) -> float:
@@ -63,20 +62,20 @@ def growth(cache: CacheLayers, kv_precision: str, ranks: int) -> Growth:
     """
     if cache.kind is CacheKind.STATE:
         assert cache.state is not None
-        return Growth(cache.kind, cache.count, 0.0, state_bytes(cache.state, ranks))
+        return Growth(cache.kind, cache.layers, 0.0, state_bytes(cache.state, ranks))
     if cache.kind is CacheKind.LATENT:
         index = cache.index_dim + INDEX_SCALE_BYTES if cache.index_layers else 0
         return Growth(
             cache.kind,
-            cache.count,
+            cache.layers,
             latent_bytes(cache, kv_precision),
             0.0,
             index_per_token=float(index),
-            index_count=cache.index_layers,
+            index_layers=cache.index_layers,
         )
     heads = max(1, -(-cache.heads // ranks))
     size = heads * (cache.key_dim + cache.value_dim) * KV_BYTES[kv_precision]
-    return Growth(cache.kind, cache.count, size, 0.0, cache.window)
+    return Growth(cache.kind, cache.layers, size, 0.0, cache.window)
 
 
 def growths(caches: tuple[CacheLayers, ...], kv_precision: str, ranks: int) -> tuple[Growth, ...]:
@@ -85,12 +84,12 @@ def growths(caches: tuple[CacheLayers, ...], kv_precision: str, ranks: int) -> t
 
 def bytes_per_token(items: tuple[Growth, ...]) -> float:
     """Bytes that one more token adds on one GPU while every layer still grows."""
-    return sum(item.per_token * item.count + item.index_per_token * item.index_count for item in items)
+    return sum(item.per_token * item.layers + item.index_per_token * item.index_layers for item in items)
 
 
 def fixed_bytes(items: tuple[Growth, ...]) -> float:
     """Recurrent state of one sequence on one GPU."""
-    return sum(item.fixed * item.count for item in items)
+    return sum(item.fixed * item.layers for item in items)
 
 
 def bytes_per_sequence(items: tuple[Growth, ...], tokens: float, chunk: int = 0) -> float:
@@ -101,6 +100,6 @@ def bytes_per_sequence(items: tuple[Growth, ...], tokens: float, chunk: int = 0)
     total = 0.0
     for item in items:
         kept = tokens if item.window is None else min(tokens, item.window - 1 + max(chunk, 1))
-        total += item.count * (item.per_token * kept + item.fixed)
-        total += item.index_count * item.index_per_token * tokens
+        total += item.layers * (item.per_token * kept + item.fixed)
+        total += item.index_layers * item.index_per_token * tokens
     return total

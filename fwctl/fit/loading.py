@@ -6,7 +6,7 @@ the weights per GPU and shown as a line of its own. The `ideal` policy adds noth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fwctl.fit.architecture import Architecture, Kind, Tensor
 from fwctl.fit.precision import Scheme
@@ -16,8 +16,7 @@ from fwctl.fit.weights import Layout, share
 COPY_BYTES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Rounding:
+class Rounding(NamedTuple):
     """The named dimension of routed experts is rounded up to `multiple`.
 
     vendor and bits (lowest, highest width of the stored expert) say when; gated None means both kinds.
@@ -31,8 +30,7 @@ class Rounding:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Enlargement(NamedTuple):
     """Tensors of these classes take `factor` times their size."""
 
     vendor: str
@@ -62,22 +60,22 @@ ROUNDINGS: tuple[Rounding, ...] = (
     ),
 )
 _LINEAR = frozenset({Kind.ATTENTION, Kind.MLP, Kind.LATENT_UP, Kind.SHARED_EXPERT})
-GROWTHS: tuple[Growth, ...] = (
-    Growth(
+ENLARGEMENTS: tuple[Enlargement, ...] = (
+    Enlargement(
         "amd",
         (16.0, 16.0),
         frozenset({Kind.EXPERT}),
         1.37,
         "ROCm expert layout: Qwen3-VL-30B 79.3 GiB for 58.2, Llama-4-Maverick 126.7 for 93.8",
     ),
-    Growth(
+    Enlargement(
         "amd",
         (8.0, 8.0),
         frozenset({Kind.EXPERT}),
         1.02,
         "ROCm FP8 experts: DeepSeek-R1 81.31 GiB for 79.74, Qwen3-235B 55.92 for 55.20 per GPU",
     ),
-    Growth("amd", (8.0, 8.0), _LINEAR, 1.01, "ROCm FP8 row padding: Llama-3.3-70B 68.36 GiB for 67.69"),
+    Enlargement("amd", (8.0, 8.0), _LINEAR, 1.01, "ROCm FP8 row padding: Llama-3.3-70B 68.36 GiB for 67.69"),
 )
 
 
@@ -95,7 +93,7 @@ def added_bytes(
         ),
         *(
             ("padding for ROCm kernels", _grown(architecture, scheme, layout, rule))
-            for rule in GROWTHS
+            for rule in ENLARGEMENTS
             if rule.vendor == vendor
         ),
     ]
@@ -121,7 +119,7 @@ def _rounded(architecture: Architecture, scheme: Scheme, layout: Layout, rule: R
     return extra / layout.pipeline
 
 
-def _grown(architecture: Architecture, scheme: Scheme, layout: Layout, rule: Growth) -> float:
+def _grown(architecture: Architecture, scheme: Scheme, layout: Layout, rule: Enlargement) -> float:
     return sum(
         (rule.factor - 1) * scheme.tensor_bytes(tensor, share(tensor, layout)) / layout.pipeline
         for tensor in _of(architecture, scheme, rule.kinds, rule.bits)

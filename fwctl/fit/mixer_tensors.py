@@ -177,7 +177,7 @@ def delta_attention(fields: Fields) -> Built:
     heads, dim = inner.integer("num_heads"), inner.integer("head_dim")
     width = inner.integer("short_conv_kernel_size", default=4)
     size = heads * dim
-    tensors = [Tensor(Kind.STATE, size, hidden, count=3, module="self_attn.q_proj")]
+    tensors = [Tensor(Kind.STATE, size, hidden, copies=3, module="self_attn.q_proj")]
     tensors += [
         Tensor(Kind.STATE, hidden, size, module="self_attn.o_proj"),
         Tensor(Kind.STATE, dim, hidden, split=Split.REPLICATED, module="self_attn.f_a_proj"),
@@ -259,7 +259,7 @@ def short_convolution(fields: Fields) -> Built:
 
 
 def lightning(fields: Fields) -> Built:
-    """Lightning attention (MiniMax-01, Ling linear): one d × d state a head, in 32 bits."""
+    """Lightning attention (MiniMax-01, Ling linear): one d × d state a head, in the model's type."""
     hidden, heads, dim = fields.integer(*HIDDEN), fields.integer(*HEADS), head_dim(fields)
     tensors = [
         Tensor(Kind.STATE, 3 * heads * dim, hidden, module="self_attn.qkv_proj"),
@@ -267,7 +267,9 @@ def lightning(fields: Fields) -> Built:
         Tensor(Kind.STATE, hidden, heads * dim, module="self_attn.out_proj"),
         Tensor(Kind.NORM, heads * dim),
     ]
-    return tensors, CacheLayers(CacheKind.STATE, 1, state=State(heads, dim * dim, 4))
+    return tensors, CacheLayers(
+        CacheKind.STATE, 1, state=State(heads, dim * dim, state_bytes(fields, default=2))
+    )
 
 
 RECURRENT = {

@@ -8,7 +8,7 @@ linear plan counts bytes without pages, for engines whose paging is not known.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fwctl.fit.architecture import CacheKind
 from fwctl.fit.kvcache import Growth
@@ -18,8 +18,7 @@ MAX_CONTEXT = 2**31
 UNEVEN_RATIO = 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class PageGroup:
+class PageGroup(NamedTuple):
     """`groups` page tables of one kind of layer; a page holds `block_tokens` tokens."""
 
     kind: CacheKind
@@ -28,8 +27,7 @@ class PageGroup:
     window: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CachePlan:
+class CachePlan(NamedTuple):
     """block_bytes: size of one block of the pool on one GPU. linear: what a sequence needs when there
     are no pages; the unit is then one byte."""
 
@@ -94,14 +92,14 @@ def _linear_need(items: tuple[Growth, ...], tokens: int, chunk: int) -> float:
     total = 0.0
     for item in items:
         kept = tokens if item.window is None else min(tokens, item.window - 1 + max(chunk, 1))
-        total += item.count * (item.per_token * kept + item.fixed)
-        total += item.index_count * item.index_per_token * tokens
+        total += item.layers * (item.per_token * kept + item.fixed)
+        total += item.index_layers * item.index_per_token * tokens
     return total
 
 
 def _linear_shared(items: tuple[Growth, ...], tokens: int) -> float:
     return sum(
-        (item.count * item.per_token + item.index_count * item.index_per_token) * tokens
+        (item.layers * item.per_token + item.index_layers * item.index_per_token) * tokens
         for item in items
         if _keeps_all(item.kind)
     )
@@ -112,20 +110,26 @@ def linear_plan(items: tuple[Growth, ...], chunk: int = 0) -> CachePlan:
     return CachePlan(1.0, (), chunk, items)
 
 
-def paged_plan(items: tuple[Growth, ...], block_tokens: int, chunk: int) -> CachePlan:
-    """vLLM's plan. One kind of growing layer: one group. Several: groups of equal layer count."""
+def paged_plan(
+    items: tuple[Growth, ...], block_tokens: int, chunk: int, alignment: int | None = None
+) -> CachePlan:
+    """vLLM's plan. One kind of growing layer: one group. Several: groups of equal layer count.
+
+    alignment: what a block that is enlarged to hold a recurrent state is a multiple of (default: the
+    block itself).
+    """
     growing = [item for item in items if item.per_token > 0]
     kinds = {(item.kind is CacheKind.WINDOW, item.window) for item in growing}
     states = [item for item in items if item.kind is CacheKind.STATE]
     if not states and len(kinds) <= 1:
         return _single(growing, block_tokens, chunk)
-    return _grouped(items, growing, states, block_tokens, chunk)
+    return _grouped(items, growing, states, (alignment or block_tokens) if states else block_tokens, chunk)
 
 
 def _single(growing: list[Growth], block_tokens: int, chunk: int) -> CachePlan:
     if not growing:
         return linear_plan((), chunk)
-    per_token = sum(g.per_token * g.count + g.index_per_token * g.index_count for g in growing)
+    per_token = sum(g.per_token * g.layers + g.index_per_token * g.index_layers for g in growing)
     group = PageGroup(growing[0].kind, 1, block_tokens, growing[0].window)
     return CachePlan(per_token * block_tokens, (group,), chunk)
 
@@ -138,20 +142,20 @@ def _grouped(
     base = next((g for g in growing if _keeps_all(g.kind)), growing[0] if growing else None)
     state_page = max((s.fixed for s in states), default=0.0)
     if base is None:
-        count = sum(s.count for s in states)
+        count = sum(s.layers for s in states)
         return CachePlan(state_page * count, (PageGroup(CacheKind.STATE, 1, 1),), chunk)
     if states:
         block_tokens *= max(1, math.ceil(state_page / (block_tokens * base.per_token)))
     largest = max(state_page, *(g.per_token * block_tokens for g in growing))
-    size = _group_size([item.count for item in items])
+    size = _group_size([item.layers for item in items])
     groups = []
     for item in items:
         tokens = block_tokens
         page = item.per_token * block_tokens
         if page and page < largest and largest % page == 0:
             tokens *= int(largest // page)
-        groups.append(PageGroup(item.kind, -(-item.count // size), tokens, item.window))
-    index = sum(item.index_count * item.index_per_token for item in items) * block_tokens
+        groups.append(PageGroup(item.kind, -(-item.layers // size), tokens, item.window))
+    index = sum(item.index_layers * item.index_per_token for item in items) * block_tokens
     return CachePlan(size * largest + index, tuple(groups), chunk)
 
 

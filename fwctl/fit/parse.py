@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -59,7 +58,6 @@ def architecture_from_config(
         mtp_tensors=_collapse(mtp_tensors),
         mtp_caches=_merge(mtp_caches),
         unknown=tuple(unknown),
-        raw=config,
     )
 
 
@@ -136,7 +134,7 @@ def _islands(family: Family, plan: Plan) -> set[int]:
 
 
 def _island(tensor: Tensor, island: bool) -> Tensor:
-    return dataclasses.replace(tensor, island=True) if island else tensor
+    return tensor._replace(island=True) if island else tensor
 
 
 def _shared(fields: Fields, caches: list[list[CacheLayers]]) -> list[CacheLayers]:
@@ -182,9 +180,9 @@ def _collapse(tensors: list[Tensor]) -> tuple[Tensor, ...]:
     """Equal tensors become one with a higher count, so that sums over a model stay short."""
     counts: dict[Tensor, int] = {}
     for tensor in tensors:
-        key = dataclasses.replace(tensor, count=1, module=tensor.module.split(".")[-1])
-        counts[key] = counts.get(key, 0) + tensor.count
-    return tuple(dataclasses.replace(key, count=count) for key, count in counts.items())
+        key = tensor._replace(copies=1, module=tensor.module.split(".")[-1])
+        counts[key] = counts.get(key, 0) + tensor.copies
+    return tuple(key._replace(copies=count) for key, count in counts.items())
 
 
 def _merge(caches: list[CacheLayers]) -> tuple[CacheLayers, ...]:
@@ -205,9 +203,8 @@ def _merge(caches: list[CacheLayers]) -> tuple[CacheLayers, ...]:
         merged[key] = (
             cache
             if known is None
-            else dataclasses.replace(
-                known,
-                count=known.count + cache.count,
+            else known._replace(
+                layers=known.layers + cache.layers,
                 index_layers=known.index_layers + cache.index_layers,
                 index_dim=max(known.index_dim, cache.index_dim),
             )

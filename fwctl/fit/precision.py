@@ -7,15 +7,14 @@ checkpoint does not say is what published FP8 and FP4 checkpoints keep there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fwctl.fit.architecture import Architecture, Kind, Tensor
 from fwctl.fit.errors import RequestError
 from fwctl.fit.quantization import LINEAR
 
 
-@dataclass(frozen=True, slots=True)
-class Precision:
+class Precision(NamedTuple):
     """family: 16, FP8, FP4 or INT4 weights; scale: (block of weights, bytes for it); kv: KV cache name."""
 
     name: str
@@ -86,8 +85,7 @@ def find_kv_precision(name: str) -> str:
     return key
 
 
-@dataclass(frozen=True, slots=True)
-class Scheme:
+class Scheme(NamedTuple):
     """How one architecture is stored at one precision."""
 
     precision: Precision

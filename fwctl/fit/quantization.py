@@ -7,12 +7,10 @@ mxfp4, awq, gptq, bitsandbytes. Lists of excluded modules are matched per layer,
 
 from __future__ import annotations
 
-import dataclasses
 import fnmatch
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from fwctl.fit.architecture import Kind, Quantization, Tensor
 from fwctl.fit.errors import ArchitectureError
@@ -55,13 +53,13 @@ _ALIASES: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-@dataclass(slots=True)
 class Excluded:
     """Patterns of modules that stay in 16 bits, indexed by layer so that matching stays linear."""
 
-    everywhere: list[str] = field(default_factory=list)
-    by_layer: dict[int, list[str]] = field(default_factory=dict)
-    regexes: list[re.Pattern[str]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.everywhere: list[str] = []
+        self.by_layer: dict[int, list[str]] = {}
+        self.regexes: list[re.Pattern[str]] = []
 
     def matches(self, layer: int, module: str) -> bool:
         """True when a module of this layer (its path below the layer) is excluded."""
@@ -77,16 +75,14 @@ class Excluded:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Modules of one format inside a mixed checkpoint; no targets means all linear modules."""
 
     bits: float
     targets: Excluded | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(NamedTuple):
     """The summary, and what is needed to mark each tensor."""
 
     summary: Quantization
@@ -252,14 +248,14 @@ def _mark_one(tensor: Tensor, layer: int, reader: Reader, mixed: bool) -> Tensor
         named = next(
             (g for g in reader.groups if g.targets and g.targets.matches(layer, tensor.module)), None
         )
-        return tensor if named is None else dataclasses.replace(tensor, stored_bits=named.bits)
+        return tensor if named is None else tensor._replace(stored_bits=named.bits)
     if tensor.kind not in reader.summary.quantized or not tensor.module:
         return tensor
     if reader.excluded.matches(layer, tensor.module):
-        return dataclasses.replace(tensor, pinned=True)
+        return tensor._replace(pinned=True)
     if not mixed:
         return tensor
     for group in reader.groups:
         if group.targets is None or group.targets.matches(layer, tensor.module):
-            return dataclasses.replace(tensor, stored_bits=group.bits)
-    return dataclasses.replace(tensor, pinned=True)
+            return tensor._replace(stored_bits=group.bits)
+    return tensor._replace(pinned=True)

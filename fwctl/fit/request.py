@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fwctl.catalog.accelerators import Accelerator
 from fwctl.fit.architecture import Architecture
@@ -11,8 +11,7 @@ from fwctl.fit.architecture import Architecture
 DEFAULT_CONTEXT = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(NamedTuple):
     """context_tokens: length of a conversation (its 95th percentile when p50_tokens is given).
     concurrency: conversations held at once by one replica. shared_prefix_tokens: counted once."""
 
@@ -22,8 +21,7 @@ class Workload:
     shared_prefix_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Drafter:
+class Drafter(NamedTuple):
     """A draft model beside the target; precision None means the target's."""
 
     model: str
@@ -32,16 +30,14 @@ class Drafter:
     parameters: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Adapters:
+class Adapters(NamedTuple):
     """LoRA adapters kept on the GPU at once."""
 
-    count: int
+    cached: int
     rank: int = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """A combination that the platform has: a shape's hardware, or a row of a list."""
 
     accelerator: str
@@ -51,8 +47,7 @@ class Offer:
     kv_precision: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FitRequest:
+class FitRequest(NamedTuple):
     """Everything `check` needs, as values.
 
     architecture None gives the verdict `unknown` with `missing` as the reason, unless parameters are

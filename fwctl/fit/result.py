@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from fwctl.fit.engines import Band
 
@@ -26,8 +25,7 @@ class Evidence(StrEnum):
     ASSUMED = "assumed"
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(NamedTuple):
     """A change that would fit. changes: what differs, in words."""
 
     accelerator: str
@@ -52,8 +50,7 @@ class Alternative:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class FitResult:
+class FitResult(NamedTuple):
     """Bytes are per GPU unless the name says total. In a band, low is the pessimistic end.
 
     parts: what fills a GPU, in order, for a memory bar. explain: each formula with the numbers put in.
@@ -91,7 +88,7 @@ class FitResult:
     alternatives: tuple[Alternative, ...] = ()
     parts: tuple[tuple[str, float], ...] = ()
     explain: tuple[str, ...] = ()
-    sources: tuple[str, ...] = field(default=())
+    sources: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The stable object of docs/json.md."""

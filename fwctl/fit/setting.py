@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fwctl.fit.engines import Engine
 from fwctl.fit.precision import Precision
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """Precision, KV precision and engine of a request."""
 
     precision: Precision

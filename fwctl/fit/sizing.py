@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fwctl.fit.architecture import Architecture, CacheKind
 from fwctl.fit.engines import Band, Budget, budget
@@ -16,8 +16,7 @@ from fwctl.fit.setting import Setting
 from fwctl.fit.weights import Layout, Weights, weigh
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(NamedTuple):
     """Everything that one layout of one request takes, per GPU."""
 
     layout: Layout
@@ -73,6 +72,7 @@ def sizes(request: FitRequest, architecture: Architecture, setting: Setting, lay
         request.accelerator_count,
         vocabulary=architecture.vocab_size,
         latent=architecture.latent,
+        head_dim=max((cache.key_dim for cache in architecture.caches), default=0),
         utilization=request.utilization,
     )
     plan = _plan(items, available)
@@ -98,7 +98,7 @@ def sizes(request: FitRequest, architecture: Architecture, setting: Setting, lay
 
 def _plan(items: tuple[Growth, ...], available: Budget) -> CachePlan:
     if available.paged:
-        return paged_plan(items, available.block_tokens, available.chunk)
+        return paged_plan(items, available.block_tokens, available.chunk, available.alignment)
     return linear_plan(items, available.chunk)
 
 

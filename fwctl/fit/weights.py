@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fwctl.fit.architecture import Architecture, Kind, Split, Tensor
 from fwctl.fit.precision import Scheme
@@ -12,8 +12,7 @@ _ATTENTION_KINDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """tensor: ranks that share each layer; pipeline: stages; data_attention: each rank holds all
     attention weights and the sequences of its own (experts stay divided)."""
 
@@ -30,8 +29,7 @@ class Layout:
         return "data-parallel attention" if self.data_attention else "tensor parallel"
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(NamedTuple):
     """Bytes on the fullest GPU by class, and of one copy of the model."""
 
     by_kind: dict[Kind, float]

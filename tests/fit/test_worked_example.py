@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from fwctl.fit import FitResult, Verdict, check
+from fwctl.fit.check import check
 from fwctl.fit.options import fit_request_from_options
+from fwctl.fit.result import FitResult, Verdict
 
 CONFIG = {
     "model_type": "llama",
