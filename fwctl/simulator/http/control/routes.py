@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from fwctl.simulator.http.control import accounts, catalogue, deployments
+from fwctl.simulator.http.control import accounts, catalogue, deployments, kept
 from fwctl.simulator.http.control.call import Call, Doc
+from fwctl.simulator.platform import resources
 from fwctl.simulator.platform.world import World
 
 Work = Callable[[World, Call], Doc]
@@ -28,6 +29,25 @@ _A = "/accounts/{account:[^/:]+}"
 _D, _M, _S = f"{_A}/deployments", f"{_A}/models", f"{_A}/deploymentShapes"
 _L = f"{_A}/deployedModels"
 _ID = "{id:[^/:]+}"
+
+_R = f"{_A}/routers"
+_VERBS: dict[str, tuple[str, str]] = {
+    "create": ("POST", ""),
+    "list": ("GET", ""),
+    "get": ("GET", f"/{_ID}"),
+    "update": ("PATCH", f"/{_ID}"),
+    "delete": ("DELETE", f"/{_ID}"),
+    "cancel": ("POST", f"/{_ID}:cancel"),
+}
+
+
+def _kept() -> Iterator[Route]:
+    for spelling in kept.SPELLINGS:
+        root = f"{_A}/{resources.KINDS[spelling.noun].collection}"
+        for verb, work in kept.works(spelling).items():
+            method, tail = _VERBS[verb]
+            yield Route(method, root + tail, work, f"{spelling.noun} {verb}", verb not in {"get", "list"})
+
 
 ROUTES: tuple[Route, ...] = (
     Route("POST", _D, deployments.create, "deployment create", writes=True),
@@ -60,4 +80,10 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_A}/quotas", catalogue.every_quota, "quota list"),
     Route("GET", f"{_A}/quotas/{_ID}", catalogue.get_quota, "quota get"),
     Route("PATCH", f"{_A}/quotas/{_ID}", catalogue.update_quota, "quota update", writes=True),
+    Route("POST", _R, kept.create_router, "router create", writes=True),
+    Route("GET", _R, kept.every_router, "router list"),
+    Route("GET", f"{_R}/{_ID}", kept.get_router, "router get"),
+    Route("PATCH", f"{_R}/{_ID}", kept.update_router, "router update", writes=True),
+    Route("DELETE", f"{_R}/{_ID}", kept.delete_router, "router delete", writes=True),
+    *_kept(),
 )

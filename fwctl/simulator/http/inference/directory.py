@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from fwctl.simulator.http.backend import Backend
 from fwctl.simulator.http.engine.seeds import rng
-from fwctl.simulator.http.inference.target import ROUTERS, Target, resolve
+from fwctl.simulator.http.inference.target import Target, resolve
 from fwctl.simulator.http.reply import InferenceError
-from fwctl.simulator.platform import quotas
+from fwctl.simulator.platform import quotas, routers
 from fwctl.simulator.platform.world import Caller, World
 
 # Replica stages and states move with time alone, so that no answer may be kept for longer than this.
@@ -33,20 +34,20 @@ class Directory:
         self._seen: dict[tuple[str, str], Seen] = {}
         self._draws = 0
 
-    async def find(self, caller: Caller, model: str) -> Seen:
+    async def find(self, caller: Caller, model: str, busy: Mapping[str, int]) -> Seen:
         """What `model` means now; routers choose anew each time."""
         key = (caller.account, model)
         seen = self._seen.get(key)
         now = time.monotonic()
         fresh = seen is not None and now - seen.at_s < _FRESH_S and seen.version == self._backend.version
-        if seen is not None and fresh and f"/{ROUTERS}/" not in model:
+        if seen is not None and fresh and f"/{routers.KIND}/" not in model:
             return seen
         self._draws += 1
         draw = self._draws
 
         def work(world: World) -> Seen:
             try:
-                found: Target | InferenceError = resolve(world, model, rng("router", model, draw))
+                found: Target | InferenceError = resolve(world, model, rng("router", model, draw), busy)
             except InferenceError as error:
                 found = error
             limit = quotas.get(world, caller.account, quotas.REQUESTS, ())

@@ -96,7 +96,7 @@ class Service:
 
     async def admitted(self, caller: Caller, model: str) -> tuple[Target, dict[str, str]]:
         """The target of a model string after the account's checks; the rate headers."""
-        seen = await self.directory.find(caller, model)
+        seen = await self.directory.find(caller, model, self.preparer.concurrent())
         if seen.suspended:
             raise InferenceError(412, "PRECONDITION_FAILED", SuspendedError(caller.account).message)
         headers = self.limit.take(caller.account, seen.per_minute, time.monotonic())

@@ -8,11 +8,12 @@ multi-LoRA deployment and not for live merge; a bare adapter is 404 on a dedicat
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fwctl.simulator.catalogue import FIREWORKS
 from fwctl.simulator.http.reply import InferenceError
-from fwctl.simulator.platform import deployments, models, names
+from fwctl.simulator.platform import deployments, models, names, routers
 from fwctl.simulator.platform.world import World
 from fwctl.simulator.timing import parse_rfc3339
 
@@ -22,7 +23,6 @@ NOT_FOUND = "Model not found, inaccessible, and/or not deployed"
 SCALING_UP = (
     "Deployment is currently scaled to zero and is scaling up. Please retry your request in a few minutes."
 )
-ROUTERS = "routers"
 _SERVING = ("READY", "UPDATING", "CREATING")
 
 
@@ -89,27 +89,34 @@ def _with_suffix(world: World, model: str, suffix: str) -> Target:
     raise missing()
 
 
-def _routed(world: World, name: str, draw: random.Random) -> Target:
-    """One of a router's deployments, by replica count (weighted-random) or the least loaded (even-load)."""
-    router = world.tx.get(ROUTERS, name)
-    if router is None or names.account_of(name) != world.caller.account:
+def _routed(world: World, name: str, draw: random.Random, busy: Mapping[str, int]) -> Target:
+    """One of a router's deployments: by replica count at random, or the least busy per replica."""
+    router = world.tx.get(routers.KIND, name)
+    own = names.account_of(name) == world.caller.account
+    if router is None or not (own or router.get("public")):
         raise missing()
-    account = world.caller.account
-    found = []
-    for text in router.get("deployments", ()):
-        doc = deployments.stored(world, names.qualify(text, account, "deployments", "deployment"))
-        if doc is not None and doc["state"] in _SERVING:
-            found.append(doc)
+    settled = [deployments.stored(world, member) for member in router["deployments"]]
+    found = [doc for doc in settled if doc is not None and doc["state"] in _SERVING]
     if not found:
         raise missing()
-    weights = [doc["replicaStats"]["readyReplicaCount"] for doc in found]
-    if not any(weights):
+    ready = [doc["replicaStats"]["readyReplicaCount"] for doc in found]
+    if not any(ready):
         return _on(world, found[0], None)
-    return _on(world, draw.choices(found, weights)[0], None)
+    if router["strategy"] == routers.STRATEGIES["even-load"]:
+        able = [
+            (busy.get(doc["name"], 0) / count, at)
+            for at, (doc, count) in enumerate(zip(found, ready, strict=True))
+            if count
+        ]
+        return _on(world, found[min(able)[1]], None)
+    return _on(world, draw.choices(found, ready)[0], None)
 
 
-def resolve(world: World, text: str, draw: random.Random) -> Target:
-    """What the model string means for this caller. Raises InferenceError 404."""
+def resolve(world: World, text: str, draw: random.Random, busy: Mapping[str, int]) -> Target:
+    """What the model string means for this caller. Raises InferenceError 404.
+
+    draw: chooses among a router's deployments. busy: requests by deployment, for routers too.
+    """
     model, hash_mark, suffix = text.partition("#")
     if hash_mark:
         return _with_suffix(world, model, suffix)
@@ -117,8 +124,8 @@ def resolve(world: World, text: str, draw: random.Random) -> Target:
     if len(parts) == 4 and parts[0] == "accounts":
         if parts[2] == "deployments":
             return _on(world, _visible_deployment(world, text), None)
-        if parts[2] == ROUTERS:
-            return _routed(world, text, draw)
+        if parts[2] == routers.KIND:
+            return _routed(world, text, draw, busy)
         if parts[2] == "models":
             return _serverless(world, text)
     raise missing()
