@@ -43,7 +43,8 @@ class Tensor(NamedTuple):
     rank holds one. experts and active: for routed experts, how many there are in a layer and how
     many a token visits. pinned: the checkpoint's own quantisation leaves it in 16 bits; stored_bits
     when it stores it in another width. island: quantised checkpoints of this family usually leave it
-    in 16 bits, for configs that do not say.
+    in 16 bits, for configs that do not say. fixed_bits: the engine keeps it in this width whatever
+    the precision.
     """
 
     kind: Kind
@@ -58,6 +59,7 @@ class Tensor(NamedTuple):
     pinned: bool = False
     island: bool = False
     stored_bits: float | None = None
+    fixed_bits: float | None = None
 
     @property
     def elements(self) -> int:

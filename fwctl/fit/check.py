@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from fwctl.fit.architecture import Architecture, CacheKind
-from fwctl.fit.engines import Band, budget, find_engine
+from fwctl.fit.engines import Band, accelerator_class, budget, find_engine
 from fwctl.fit.errors import RequestError
-from fwctl.fit.kvcache import bytes_per_token, fixed_bytes
-from fwctl.fit.precision import Precision, find_kv_precision, find_precision, scheme_for
+from fwctl.fit.kvcache import bytes_per_token, fixed_bytes, latent_layout
+from fwctl.fit.precision import (
+    Precision,
+    as_stored,
+    find_kv_precision,
+    find_precision,
+    same_width,
+    scheme_for,
+)
 from fwctl.fit.request import FitRequest
 from fwctl.fit.result import Evidence, FitResult, Verdict
 from fwctl.fit.setting import Setting
@@ -51,9 +58,11 @@ def _validated(request: FitRequest) -> Setting:
     if request.accelerator_count % request.pipeline:
         raise RequestError("pipeline", f"does not divide {request.accelerator_count} GPUs")
     precision = find_precision(request.precision)
-    return Setting(
-        precision, find_kv_precision(request.kv_precision or precision.kv), find_engine(request.engine)
-    )
+    engine = find_engine(request.engine)
+    kv = find_kv_precision(request.kv_precision or precision.kv)
+    indexed = request.architecture is not None and any(c.index_layers for c in request.architecture.caches)
+    kv = latent_layout(kv, indexed, accelerator_class(request.accelerator), engine.name)
+    return Setting(precision, kv, engine)
 
 
 def assess(request: FitRequest, setting: Setting, *, details: bool = True) -> FitResult:
@@ -80,7 +89,7 @@ def assess(request: FitRequest, setting: Setting, *, details: bool = True) -> Fi
         context_tokens=tokens,
         concurrency=request.workload.concurrency,
         verdict=verdict,
-        evidence=_evidence(request),
+        evidence=_evidence(request, architecture, precision),
         weights_bytes_per_gpu=first.weights_bytes,
         weights_bytes_total=first.weights_total,
         padding_bytes_per_gpu=sum(size for _, size in first.added),
@@ -160,12 +169,14 @@ def _largest_context(request: FitRequest, architecture: Architecture, found: Siz
     )
 
 
-def _evidence(request: FitRequest) -> Evidence:
+def _evidence(request: FitRequest, architecture: Architecture, precision: Precision) -> Evidence:
     if request.kv_pool_bytes is not None:
         return Evidence.MEASURED
     if request.parameters is not None:
         return Evidence.PARAMETERS
-    return Evidence.HEADERS if request.weights_bytes is not None else Evidence.CONFIG
+    if request.weights_bytes is not None and as_stored(architecture, precision):
+        return Evidence.HEADERS
+    return Evidence.CONFIG
 
 
 def _reasons(
@@ -174,7 +185,7 @@ def _reasons(
     reasons = [f"{field}: {reason}" for field, reason in architecture.unknown]
     reasons += list(request.missing)
     own = architecture.quantization
-    if own is not None and own.family != precision.family:
+    if own is not None and not same_width(own, precision):
         reasons.append(
             f"the checkpoint is {own.family} ({own.method}); {precision.name} was asked for and is used"
         )

@@ -30,6 +30,18 @@ class Growth(NamedTuple):
     index_layers: int = 0
 
 
+def latent_layout(kv_precision: str, indexed: bool, accelerator_class: str, engine: str) -> str:
+    """What `fp8` means for an MLA cache: the engine's flag is one word for two layouts.
+
+    Models with a sparse-attention indexer run on FlashMLA's sparse kernels on Hopper, which store
+    fp8_ds_mla (656 B for DeepSeek); FlashInfer on Blackwell, ROCm and dense MLA store plain fp8 (576 B).
+    Source: vLLM 0.33 model_executor/models/config.py and the cache sizes in its logs.
+    """
+    if indexed and engine != "ideal" and accelerator_class == "nvidia" and kv_precision.startswith("fp8"):
+        return "fp8_ds_mla"
+    return kv_precision
+
+
 def latent_bytes(cache: CacheLayers, kv_precision: str) -> float:
     """Bytes of one token's latent in one layer.
 

@@ -143,6 +143,8 @@ def _shared(fields: Fields, caches: list[list[CacheLayers]]) -> list[CacheLayers
     if shared > len(caches):
         raise ArchitectureError("num_kv_shared_layers", f"is {shared} of {len(caches)} layers")
     own = caches[: len(caches) - shared]
+    if fields.flag("use_cla"):  # Hunyuan: cross-layer attention, one cache for a few layers
+        own = own[:: fields.integer("cla_share_factor", default=2)]
     return [cache for layer in own for cache in layer]
 
 

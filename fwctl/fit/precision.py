@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fwctl.fit.architecture import Architecture, Kind, Tensor
+from fwctl.fit.architecture import Architecture, Kind, Quantization, Tensor
 from fwctl.fit.errors import RequestError
-from fwctl.fit.quantization import LINEAR
+from fwctl.fit.quantization import LINEAR, UNKNOWN_FORMAT
 
 
 class Precision(NamedTuple):
@@ -97,6 +97,8 @@ class Scheme(NamedTuple):
 
     def tensor_bits(self, tensor: Tensor) -> float:
         """Width of a tensor's weights, scales not counted."""
+        if tensor.fixed_bits is not None:
+            return tensor.fixed_bits
         if self.own and tensor.stored_bits is not None:
             return tensor.stored_bits
         if tensor.kind not in self.kinds or (tensor.pinned if self.own else tensor.island):
@@ -114,6 +116,17 @@ class Scheme(NamedTuple):
         return size + tensor.elements * share / per_block * self.scale_bytes
 
 
+def same_width(own: Quantization, precision: Precision) -> bool:
+    """Whether a checkpoint is stored in the width that is asked for; INT4 serves FP4, INT8 serves FP8."""
+    return own.family != UNKNOWN_FORMAT and own.bits == precision.bits
+
+
+def as_stored(architecture: Architecture, precision: Precision) -> bool:
+    """Whether the bytes of the checkpoint's files are the bytes that are loaded at this precision."""
+    own = architecture.quantization
+    return precision.family == "16" if own is None else same_width(own, precision)
+
+
 def scheme_for(architecture: Architecture, precision: Precision) -> Scheme:
     """The checkpoint's own layout where it is of this family, else what such checkpoints usually do.
 
@@ -123,7 +136,7 @@ def scheme_for(architecture: Architecture, precision: Precision) -> Scheme:
     their own (`Tensor.island`) keep those.
     """
     own = architecture.quantization
-    if own is not None and own.family == precision.family:
+    if own is not None and same_width(own, precision):
         return Scheme(precision, True, own.bits, own.block, own.scale_bytes, own.quantized)
     if precision.family == "16":
         return Scheme(precision, False, 16.0, (0, 0), 0.0, frozenset())

@@ -27,6 +27,7 @@ LINEAR = frozenset(
         Kind.EXPERT,
     }
 )
+UNKNOWN_FORMAT = "UNKNOWN"
 _EXCLUDED_KEYS = (
     "modules_to_not_convert",
     "ignored_layers",
@@ -227,7 +228,7 @@ def _format(
         return 8.0, "FP8", (block[0], block[1]), 4.0
     if method in ("fp8", "fbgemm_fp8", "compressed-tensors", "modelopt") or "FP8" in algorithm:
         return 8.0, "FP8", (1, 0), 4.0
-    return 16.0, "UNKNOWN", (0, 0), 0.0
+    return 16.0, UNKNOWN_FORMAT, (0, 0), 0.0
 
 
 def mark(tensors: Sequence[Sequence[Tensor]], reader: Reader | None) -> list[Tensor]:

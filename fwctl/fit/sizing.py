@@ -10,7 +10,7 @@ from fwctl.fit.extras import Extras, extras_for
 from fwctl.fit.kvcache import Growth, growths
 from fwctl.fit.loading import added_bytes
 from fwctl.fit.paging import CachePlan, linear_plan, paged_plan
-from fwctl.fit.precision import scheme_for
+from fwctl.fit.precision import as_stored, scheme_for
 from fwctl.fit.request import FitRequest
 from fwctl.fit.setting import Setting
 from fwctl.fit.weights import Layout, Weights, weigh
@@ -55,7 +55,7 @@ def sizes(request: FitRequest, architecture: Architecture, setting: Setting, lay
     if request.parameters is not None:
         total = request.parameters * precision.bits / 8
         per_gpu = total / layout.gpus
-    elif request.weights_bytes is not None:
+    elif request.weights_bytes is not None and as_stored(architecture, precision):
         per_gpu *= request.weights_bytes / total
         total = request.weights_bytes
     added: tuple[tuple[str, float], ...] = ()
