@@ -97,11 +97,9 @@ class Firectl:
 
     # Reads
 
-    def list_deployments(self, show_deleted: bool = True, filter: str | None = None) -> list[Row]:  # noqa: A002
+    def list_deployments(self, show_deleted: bool = True) -> list[Row]:
         """All deployments of the account, deleted ones that still hold their ID included."""
-        options: Row = {"filter": filter} if filter else {}
-        if show_deleted and self.capabilities.show_deleted:
-            options["show_deleted"] = True
+        options: Row = {"show_deleted": True} if show_deleted and self.capabilities.show_deleted else {}
         return self._list("deployment list", "deployments", **options)
 
     def get_deployment(self, deployment_id: str) -> Row:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fwctl.errors import AuthError, FirectlBlockedError, FirectlFailedError, FwctlError
+from fwctl.firectl.text import last_line
 
 PICKER = "create without using shape"  # an entry of the list that firectl offers in a terminal
 
@@ -199,9 +200,13 @@ class Failure:
     grpc_code: str | None = None
 
 
-def failure_line(stdout: str, stderr: str) -> str | None:
-    """The text behind the last `Failed to execute:` (or `BLOCKED:`) line of either stream."""
-    for stream in (stderr, stdout):
+def failure_line(stdout: str, stderr: str, *, succeeded: bool = False) -> str | None:
+    """The text behind the last `Failed to execute:` (or `BLOCKED:`) line of either stream.
+
+    After an exit code of 0 (`succeeded`) such a line on stdout counts only as the very last one: a
+    record there may quote a description of any number of lines.
+    """
+    for stream in (stderr, last_line(stdout) if succeeded else stdout):
         if "Failed to execute:" not in stream and "BLOCKED:" not in stream:
             continue  # much faster than the patterns on a list of megabytes
         found = list(_FAILED.finditer(stream)) or list(_BLOCKED.finditer(stream))

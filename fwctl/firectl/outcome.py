@@ -73,11 +73,11 @@ def judge(completed: Completed, argv: tuple[str, ...], redactor: Redactor, deadl
     if completed.interrupted:
         failure = Failure(ErrorClass.UNKNOWN, "interrupted while firectl was running", "", TIMEOUT_STEPS)
     elif completed.timed_out:
-        line = f"firectl gave no answer within {deadline_s:g} s and was stopped"
-        failure = Failure(ErrorClass.TIMEOUT, line, "", TIMEOUT_STEPS)
+        slow = f"firectl gave no answer within {deadline_s:g} s and was stopped"
+        failure = Failure(ErrorClass.TIMEOUT, slow, "", TIMEOUT_STEPS)
     else:
-        line = failure_line(stdout, stderr) or ""
-        if line or completed.returncode != 0:
+        line = failure_line(stdout, stderr, succeeded=completed.returncode == 0)
+        if line is not None or completed.returncode != 0:
             failure = classify(line or _without_words(completed, stdout, stderr), stdout + "\n" + stderr)
     return Outcome(
         argv=tuple(redactor.mask_argv(argv)),

@@ -161,10 +161,10 @@ class Runner:
     def _home(self, environ: Mapping[str, str]) -> dict[str, str]:
         """A home with the key in auth.ini (no section header, keys as firectl writes them) and the
         user's own settings.ini, which names the gateway."""
-        key = environ.get(KEY_VARIABLE)
-        if not key:
+        key = environ.get(KEY_VARIABLE, "").strip()
+        if not key or not key.isprintable():
             raise AuthError(
-                f"--auth file needs the API key in {KEY_VARIABLE}",
+                f"--auth file needs the API key in {KEY_VARIABLE}" + (", on one line" if key else ""),
                 next_steps=(
                     f"export {KEY_VARIABLE}=...",
                     "or sign in with `firectl signin` and use --auth env",

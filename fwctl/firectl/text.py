@@ -23,6 +23,7 @@ _NOTICES = re.compile(
     re.IGNORECASE,
 )
 _HEADER = re.compile(r"(?:[A-Z]+ )?NAME\b")
+_SHOWN_CHARS = 500
 _LINE_LIMIT = 2000  # a longer line is no notice
 
 
@@ -35,7 +36,7 @@ def without_ansi(text: str) -> str:
 
 def last_line(text: str) -> str:
     """The last line that is not blank, at most 500 characters of it."""
-    return next((line.strip()[:500] for line in reversed(text.splitlines()) if line.strip()), "")
+    return text.rstrip().rpartition("\n")[2].strip()[:_SHOWN_CHARS]
 
 
 def only_notices(text: str) -> bool:

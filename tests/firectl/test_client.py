@@ -30,12 +30,6 @@ def prints(tmp_path: Path, value: object, caps: Capabilities | None = KNOWN) -> 
     [
         ("list_deployments", (), "deployments", "deployment list --show-deleted --no-paginate"),
         ("list_deployments", (False,), "deployments", "deployment list --no-paginate"),
-        (
-            "list_deployments",
-            (False, 'state="READY"'),
-            "deployments",
-            'deployment list --filter state="READY" --no-paginate',
-        ),
         ("list_shapes", (), "deploymentShapes", "deployment-shape list --no-paginate"),
         (
             "list_shape_versions",

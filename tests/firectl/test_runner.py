@@ -79,6 +79,17 @@ def test_a_failure_line_decides_whatever_the_exit_code_and_stream(tmp_path: Path
     assert (caught.value.error_class, caught.value.deployment) == ("not_found", "chat")
 
 
+@pytest.mark.parametrize("text", ["Failed to execute: not really", "BLOCKED: by the weather"])
+def test_a_description_that_quotes_a_failure_is_none(tmp_path: Path, text: str):
+    """A record repeats the description, line breaks and all."""
+    (tmp_path / "out").write_text(
+        f"Name: accounts/acme/deployments/chat\nDescription: a\n{text}\nState: CREATING\n"
+    )
+    runner = make_runner(tmp_path, f"cat {tmp_path}/out")
+    assert runner.call(["x"]).ok
+    assert not make_runner(tmp_path, f"cat {tmp_path}/out; exit 1").call(["x"]).ok
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -182,8 +193,9 @@ def test_a_child_that_could_not_be_stopped_is_told_as_such():
     assert outcome.ambiguous
 
 
-def test_auth_by_file_needs_a_key(tmp_path: Path):
-    runner = make_runner(tmp_path, "true", auth="file", variables={"FIREWORKS_API_KEY": ""})
+@pytest.mark.parametrize("key", ["", "  \n", "fw_key_1\naccount_id = other"])
+def test_auth_by_file_needs_a_key_of_one_line(tmp_path: Path, key: str):
+    runner = make_runner(tmp_path, "true", auth="file", variables={"FIREWORKS_API_KEY": key})
     with pytest.raises(AuthError, match="FIREWORKS_API_KEY"):
         runner.call(["whoami"])
     assert runner.calls == 0
