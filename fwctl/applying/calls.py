@@ -8,6 +8,7 @@ from typing import Protocol
 
 from fwctl.applying.model import CallResult, Platform
 from fwctl.applying.problems import DEFINITE_CLASSES
+from fwctl.errors import FwctlError
 from fwctl.planning.model import Step
 from fwctl.records.journal import Journal
 
@@ -38,7 +39,10 @@ class Caller:
         return self._changed.is_set()
 
     def call(self, subject: Subject, step: Step) -> CallResult:
-        """Runs one step between two journal records; `crash` is told each point that can be the last."""
+        """Runs one step between two journal records; `crash` is told each point that can be the last.
+
+        Raises FwctlError when firectl could not be started.
+        """
         where = f"{subject.name}/{step.verb}"
         argv = self._platform.argv(step)
         self._crash(f"{where}/before intent")
@@ -48,7 +52,11 @@ class Caller:
             call=" ".join(argv),
         )
         self._crash(f"{where}/after intent")
-        result = self._platform.call(step)
+        try:
+            result = self._platform.call(step)
+        except FwctlError as error:  # firectl was not started
+            self._journal.outcome(seq, result="not run", message=error.message)
+            raise
         if result.ok or result.error_class not in DEFINITE_CLASSES:
             self._changed.set()
         self._crash(f"{where}/after call")

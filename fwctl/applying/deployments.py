@@ -11,7 +11,7 @@ from fwctl.applying.effects import ActionFailedError, Ended, Look, Procedure
 from fwctl.applying.model import Outcome, Verify
 from fwctl.applying.problems import stale
 from fwctl.applying.routers import change_members
-from fwctl.applying.settle import settle, until_gone
+from fwctl.applying.settle import deletion_ended, id_is_free, serves_no_more, settle, until_gone
 from fwctl.applying.verify import answered
 from fwctl.applying.work import (
     ADDONS,
@@ -41,7 +41,9 @@ LATER = (*ADDONS, *ROUTERS)  # calls that need a ready deployment
 def change(work: Work) -> Procedure[Ended]:
     """Everything but a deletion: re-read what exists, write, wait, load addons, ask for an answer."""
     planned = work.change.live
-    if planned is not None and work.change.actions != ("wait",) and not _creates_only(work):
+    if work.change.actions == ("wait",):
+        return (yield from follow(work))
+    if planned is not None and work.change.actions != ("create",):
         note = yield from _recheck(work, planned)
         if note:
             return Ended(note=note)
@@ -57,8 +59,13 @@ def change(work: Work) -> Procedure[Ended]:
     )
 
 
-def _creates_only(work: Work) -> bool:
-    return work.change.actions == ("create",)
+def follow(work: Work) -> Procedure[Ended]:
+    """Waits for an operation that something else began."""
+    live = work.change.live
+    if live is not None and live.state == "DELETING":
+        ended = yield from until_gone(work, live.deployment_id, deletion_ended)
+        return replace(ended, note=ended.note or "its deletion has ended; plan again for what follows")
+    return (yield from finish(work, work.change.deployment_id))
 
 
 def finish(work: Work, deployment_id: str) -> Procedure[Ended]:
@@ -119,54 +126,55 @@ def _create(work: Work, step: Step) -> Procedure[str]:
 
 def _purge(work: Work, step: Step) -> Procedure[str]:
     """A deletion inside a change frees the ID for the create that follows."""
-    note = yield from writes.delete(step)
-    ended = yield from until_gone(work, step.target, purged=True)
+    note = yield from writes.delete(work, step)
+    ended = yield from until_gone(work, step.target, id_is_free)
     if ended.problem is not None:
         raise ActionFailedError(ended.problem)
     return note
 
 
 def _undelete(work: Work, step: Step) -> Procedure[str]:
-    del work
-
     def back(state: LiveState) -> bool:
         live = state.deployments.get(step.target)
         return live is not None and live.state not in LEAVING
 
-    return (yield from writes.repeatable(step, back))
+    return (yield from _repeatable(work, step, back))
+
+
+def _repeatable(
+    work: Work, step: Step, happened: Callable[[LiveState], bool], *settled_by: str
+) -> Procedure[str]:
+    pause_s = work.options.retry_pause_s
+    return (yield from writes.repeatable(step, happened, pause_s=pause_s, settled_by=settled_by))
 
 
 def _tags_set(work: Work, step: Step) -> Procedure[str]:
-    del work
-    tags = dict(step.fields.get("tags", {}))
-    return (yield from writes.repeatable(step, lambda state: _has_tags(state, step.target, tags)))
+    tags: Mapping[str, str] = step.fields["tags"]
 
+    def there(state: LiveState) -> bool:
+        return tags.items() <= _tags(state, step).items()
 
-def _has_tags(state: LiveState, deployment_id: str, tags: Mapping[str, str]) -> bool:
-    live = state.deployments.get(deployment_id)
-    have = all_tags(live) if live is not None else {}
-    return all(have.get(key) == value for key, value in tags.items())
+    return (yield from _repeatable(work, step, there))
 
 
 def _tags_unset(work: Work, step: Step) -> Procedure[str]:
-    del work
-    return (yield from writes.repeatable(step, lambda _: False, settled_by=("not_found",)))
+    def gone(state: LiveState) -> bool:
+        return _tags(state, step).keys().isdisjoint(step.fields["tags"])
+
+    return (yield from _repeatable(work, step, gone, "not_found"))
+
+
+def _tags(state: LiveState, step: Step) -> Mapping[str, str]:
+    live = state.deployments.get(step.target)
+    return all_tags(live) if live is not None else {}
 
 
 def _load(work: Work, step: Step) -> Procedure[str]:
-    del work
-    return (
-        yield from writes.repeatable(step, lambda state: _loaded(state, step), settled_by=("already_exists",))
-    )
+    return (yield from _repeatable(work, step, lambda state: _loaded(state, step), "already_exists"))
 
 
 def _unload(work: Work, step: Step) -> Procedure[str]:
-    del work
-
-    def off(state: LiveState) -> bool:
-        return not _loaded(state, step)
-
-    return (yield from writes.repeatable(step, off, settled_by=("not_found",)))
+    return (yield from _repeatable(work, step, lambda state: not _loaded(state, step), "not_found"))
 
 
 def _loaded(state: LiveState, step: Step) -> bool:
@@ -201,17 +209,23 @@ def destroy(work: Work) -> Procedure[Ended]:
     notes: list[str] = []
     for step in work.change.steps:
         notes += [(yield from _towards_deletion(work, step))]
-    ended = yield from until_gone(work, work.change.deployment_id, purged=False)
+    ended = yield from until_gone(work, work.change.deployment_id, serves_no_more)
     return replace(ended, note="; ".join(note for note in (*notes, ended.note) if note))
 
 
 def _towards_deletion(work: Work, step: Step) -> Procedure[str]:
     """A plain deletion has one call; a rollback first makes the deployment that stays serve again."""
     if step.verb == DELETE:
-        return (yield from writes.delete(step))
+        return (yield from writes.delete(work, step))
     if step.verb in ROUTERS:
         going = work.change.deployment_id
         staying = {item.target for item in work.steps(UPDATE)} - {going}
-        ended = yield from change_members(step.target, work.account, join=sorted(staying), leave=(going,))
+        ended = yield from change_members(
+            step.target,
+            work.account,
+            pause_s=work.options.retry_pause_s,
+            join=sorted(staying),
+            leave=(going,),
+        )
         return ended.note
     return (yield from perform(work, step))

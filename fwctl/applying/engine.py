@@ -28,7 +28,7 @@ from fwctl.applying.effects import (
     StoppedError,
 )
 from fwctl.applying.events import Events
-from fwctl.applying.model import ApplyOptions, Outcome, Platform, Problem, Result
+from fwctl.applying.model import ApplyOptions, CallResult, Outcome, Platform, Problem, Result
 from fwctl.applying.problems import STOPPING_CLASSES, TRANSIENT_CLASSES, from_error
 from fwctl.env import Clock
 from fwctl.errors import FwctlError
@@ -106,6 +106,7 @@ class Engine:
         self._at = _Queues()
         self._answers: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._busy_calls: set[Key] = set()
+        self._looking: set[Key] = set()
         self._jobs = 0
         self._reading = False
         self._next_poll_s = clock.monotonic() + options.poll_interval_s
@@ -167,9 +168,8 @@ class Engine:
     def _places_taken(self) -> int:
         """Items that are in a call, wait for one, or keep their place."""
         waiting = {task.item.key for task, _ in self._at.calls}
-        waiting |= {task.item.key for task in self._at.looks}
         kept = {task.item.key for task in self._active.values() if task.item.exclusive}
-        return len(self._busy_calls | waiting | kept)
+        return len(self._busy_calls | self._looking | waiting | kept)
 
     def _begin(self, item: Item) -> None:
         self._todo.remove(item)
@@ -209,6 +209,7 @@ class Engine:
             case Call():
                 self._at.calls.append((task, effect))
             case Look():
+                self._looking.add(task.item.key)
                 self._at.looks.append(task)
             case Poll():
                 self._at.polls.append(task)
@@ -265,6 +266,10 @@ class Engine:
     def _call_returned(self, task: _Task, got: Any) -> None:
         self._busy_calls.discard(task.item.key)
         task.fresh = True
+        if isinstance(got, CallResult):
+            self._events.emit(
+                "answer", task.item, error_class=got.error_class, message=got.message, seconds=got.seconds
+            )
         self._deliver(task, got)
 
     def _poll_is_due(self, now: float) -> bool:
@@ -286,6 +291,9 @@ class Engine:
             self._events.note(f"reading the deployments failed and is tried again: {got.message}")
             self._at.polls += pollers
             pollers = []
+        if isinstance(got, FwctlError) and self._options.interrupt.stop.is_set():
+            got = StoppedError()
+        self._looking -= {task.item.key for task in readers}
         for task in readers + pollers:
             task.fresh = False
             self._deliver(task, got)
@@ -341,5 +349,6 @@ class Engine:
         waiting = [*self._at.polls, *self._at.looks]
         waiting += [task for _, task in self._at.pauses] + [task for task, _ in self._at.calls]
         self._at = _Queues()
+        self._looking -= {task.item.key for task in waiting}
         for task in waiting:
             self._throw(task, StoppedError())

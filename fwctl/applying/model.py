@@ -46,7 +46,8 @@ class Verify(StrEnum):
 class ApplyOptions:
     """Choices of one run.
 
-    parallelism: firectl calls at once. drain_s: pause between the switch of a replacement and the
+    parallelism: firectl calls at once. retry_pause_s: before a call without an answer is looked into.
+    drain_s: pause between the switch of a replacement and the
     deletion of the old deployment. gate: reasons why a new deployment may not take over. folder:
     `.fwctl/` of the run.
     """
@@ -56,6 +57,7 @@ class ApplyOptions:
     wait: bool = True
     wait_timeout_s: float = 3600.0
     poll_interval_s: float = 10.0
+    retry_pause_s: float = 2.0
     heartbeat_s: float = 25.0
     fail_fast: bool = False
     verify: Verify = Verify.NONE
@@ -97,7 +99,7 @@ class Platform(Protocol):
         """The words of the call, masked."""
 
     def call(self, step: Step) -> CallResult:
-        """Runs one mutating call. Never raises for what firectl answers."""
+        """Runs one mutating call. What firectl answers never raises; FwctlError when it cannot start."""
 
     def read(self) -> LiveState:
         """All deployments, deleted ones too, with loaded addons and routers. Raises FwctlError."""

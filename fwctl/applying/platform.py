@@ -35,12 +35,7 @@ class FirectlPlatform:
         return tuple(self._env.redactor.mask_argv(["firectl", *words]))
 
     def call(self, step: Step) -> CallResult:
-        try:
-            outcome = self._firectl.perform(step.verb, step.target, step.fields)
-        except FwctlError as error:
-            return CallResult(
-                (), error.error_class or "not_run", self._env.redactor.mask(error.message), error.next_steps
-            )
+        outcome = self._firectl.perform(step.verb, step.target, step.fields)
         if outcome.ok:
             return CallResult(outcome.argv, seconds=outcome.seconds)
         return CallResult(

@@ -22,7 +22,6 @@ DEFINITE_CLASSES = frozenset(
         "not_found",
         "invalid",
         "blocked",
-        "not_run",
     }
 )
 # No further call of this run can succeed.

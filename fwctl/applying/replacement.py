@@ -16,7 +16,7 @@ from fwctl.applying.deployments import marker_in, parked, perform
 from fwctl.applying.effects import ActionFailedError, Ended, Look, Pause, Procedure
 from fwctl.applying.model import Outcome
 from fwctl.applying.problems import refused, stale
-from fwctl.applying.settle import settle, until_gone
+from fwctl.applying.settle import serves_no_more, settle, until_gone
 from fwctl.applying.verify import answered
 from fwctl.applying.work import ADDONS, CREATE, DELETE, ROUTERS, TAGS, UPDATE, Work
 from fwctl.live.identity import LEAVING, SWITCHED
@@ -111,7 +111,9 @@ def _join_router(work: Work, key: str) -> Procedure[None]:
     """Both stand behind the router; traffic moves by replica counts."""
     router = work.change.desired.get("router")
     if router is not None:
-        yield from routers.change_members(str(router), work.account, join=(key,))
+        yield from routers.change_members(
+            str(router), work.account, pause_s=work.options.retry_pause_s, join=(key,)
+        )
 
 
 def _retire(work: Work, key: str) -> Procedure[Ended]:
@@ -121,7 +123,9 @@ def _retire(work: Work, key: str) -> Procedure[Ended]:
         yield Pause(work.options.drain_s)
     router = work.change.desired.get("router")
     if router is not None:
-        yield from routers.change_members(str(router), work.account, join=(key,), leave=(old_id,))
+        yield from routers.change_members(
+            str(router), work.account, pause_s=work.options.retry_pause_s, join=(key,), leave=(old_id,)
+        )
     for step in work.steps(DELETE):
         waiting = yield from _delete_old(work, step, key)
         if waiting is not None:
@@ -138,7 +142,7 @@ def _delete_old(work: Work, step: Step, key: str) -> Procedure[Ended | None]:
     if old is None or old.state in LEAVING:
         return None
     try:
-        yield from writes.delete(step)
+        yield from writes.delete(work, step)
     except ActionFailedError as failed:
         if failed.problem.error_class != TRAFFIC:
             raise
@@ -147,7 +151,7 @@ def _delete_old(work: Work, step: Step, key: str) -> Procedure[Ended | None]:
             f"{key} serves; {step.target} had requests within the last hour, so the platform keeps it, and "
             f"both cost; the next apply deletes it (or --allow-traffic-loss {work.change.name} now)",
         )
-    gone = yield from until_gone(work, step.target, purged=False)
+    gone = yield from until_gone(work, step.target, serves_no_more)
     return None if gone.outcome is Outcome.DONE else gone
 
 

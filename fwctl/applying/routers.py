@@ -29,11 +29,12 @@ def members(row: Mapping[str, Any] | None) -> frozenset[str]:
 
 
 def change_members(
-    router: str, account: str, *, join: Collection[str] = (), leave: Collection[str] = ()
+    router: str, account: str, *, pause_s: float, join: Collection[str] = (), leave: Collection[str] = ()
 ) -> Procedure[Ended]:
     """Puts deployments (IDs) behind a router and takes others away; members that neither names stay.
 
-    Deployments that do not exist are not put there. Raises ActionFailedError instead of emptying it.
+    pause_s: before a call without an answer is looked into. Deployments that do not exist are not put
+    there. Raises ActionFailedError instead of emptying it.
     """
     state: LiveState = yield Look()
     row = state.routers.get(router)
@@ -60,7 +61,10 @@ def change_members(
         },
     )
     note = yield from repeatable(
-        step, lambda now: members(now.routers.get(router)) == after, settled_by=("already_exists",)
+        step,
+        lambda now: members(now.routers.get(router)) == after,
+        pause_s=pause_s,
+        settled_by=("already_exists",),
     )
     return Ended(note=note)
 

@@ -121,7 +121,8 @@ class Run:
         open_changes = [change for change in changes if "blocked" not in change.actions]
         addresses = frozenset(change.address for change in open_changes)
         items = [_item(change, addresses, self._work(change, events)) for change in open_changes]
-        items += _router_items(items, open_changes, self.plan.account)
+        pause_s = self.options.retry_pause_s
+        items += _router_items(items, open_changes, account=self.plan.account, pause_s=pause_s)
         engine = Engine(
             items,
             platform=self.platform,
@@ -208,7 +209,7 @@ def _item(change: Change, open_addresses: frozenset[str], work: Work) -> Item:
     )
 
 
-def _router_items(items: list[Item], changes: list[Change], account: str) -> list[Item]:
+def _router_items(items: list[Item], changes: list[Change], *, account: str, pause_s: float) -> list[Item]:
     """One item a router for everything that is to stand behind it, after those have ended; replacements
     and rollbacks do it themselves, one after the other when they share a router."""
     members: dict[str, list[Change]] = {}
@@ -225,17 +226,20 @@ def _router_items(items: list[Item], changes: list[Change], account: str) -> lis
             by_address[later].waits |= {before}
         joining = tuple(by_address[address].deployment_id for address in unique if address not in inline)
         if joining:
-            found.append(_router_item(router, joining, frozenset(unique), account))
+            waits = frozenset(unique)
+            found.append(_router_item(router, joining, waits, account=account, pause_s=pause_s))
     return found
 
 
-def _router_item(router: str, joining: tuple[str, ...], waits: frozenset[str], account: str) -> Item:
+def _router_item(
+    router: str, joining: tuple[str, ...], waits: frozenset[str], *, account: str, pause_s: float
+) -> Item:
     return Item(
         name=router,
         address=f"routers/{router}",
         deployment_id=router,
         actions=("update",),
-        procedure=partial(routers.change_members, router, account, join=joining),
+        procedure=partial(routers.change_members, router, account, pause_s=pause_s, join=joining),
         waits=waits,
     )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from fwctl.applying.compare import differences
 from fwctl.applying.effects import ActionFailedError, Ended, Poll, Procedure
 from fwctl.applying.model import Outcome, Problem
-from fwctl.applying.problems import failed, timed_out
+from fwctl.applying.problems import failed, from_error, timed_out
 from fwctl.applying.work import Work
+from fwctl.errors import FwctlError
 from fwctl.live.identity import LEAVING
 from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.units import short_duration
@@ -61,7 +63,10 @@ def settle(work: Work, deployment_id: str) -> Procedure[Ended]:
     """
     watch = _Watch(work, deployment_id, work.clock.monotonic())
     while True:
-        state: LiveState = yield Poll()
+        try:
+            state: LiveState = yield Poll()
+        except FwctlError as error:  # nothing is known, so nothing has failed
+            return Ended(Outcome.IN_PROGRESS, problem=from_error(error))
         live = state.deployments.get(deployment_id)
         ended = _absent(watch, live) if live is None or live.state in LEAVING else _present(watch, live)
         if ended is not None:
@@ -147,21 +152,39 @@ def _gave_up(watch: _Watch, live: LiveDeployment | None) -> Ended:
     )
 
 
-def until_gone(work: Work, deployment_id: str, *, purged: bool) -> Procedure[Ended]:
-    """Follows a deletion. purged: until the ID is free, else until it no longer serves."""
+def serves_no_more(live: LiveDeployment | None) -> bool:
+    """A deletion has begun."""
+    return live is None or live.state in LEAVING
+
+
+def id_is_free(live: LiveDeployment | None) -> bool:
+    """Nothing holds the ID any more."""
+    return live is None
+
+
+def deletion_ended(live: LiveDeployment | None) -> bool:
+    """Nothing is on its way out; the ID may still be held."""
+    return live is None or live.state != "DELETING"
+
+
+def until_gone(
+    work: Work, deployment_id: str, over: Callable[[LiveDeployment | None], bool]
+) -> Procedure[Ended]:
+    """Follows a deletion until `over` says so. A run that does not wait only waits for a free ID, which
+    the next call needs."""
     began_s = work.clock.monotonic()
     while True:
         state: LiveState = yield Poll()
         live = state.deployments.get(deployment_id)
-        if live is None or (not purged and live.state in LEAVING):
+        if over(live):
             return Ended()
-        if not work.options.wait and not purged:
+        if not work.options.wait and over is not id_is_free:
             return Ended(Outcome.IN_PROGRESS, "the deletion was accepted")
         if work.clock.monotonic() - began_s >= work.options.wait_timeout_s:
+            what = live.state if live else "listed"
             return Ended(
                 Outcome.IN_PROGRESS,
                 problem=timed_out(
-                    f"{deployment_id} is still {live.state} after the deletion was accepted",
-                    ("fwctl apply",),
+                    f"{deployment_id} is still {what} after the deletion was accepted", ("fwctl apply",)
                 ),
             )

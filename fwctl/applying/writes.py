@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fwctl.applying.compare import differences, reads_back
-from fwctl.applying.effects import ActionFailedError, Call, Look, Procedure
+from fwctl.applying.effects import ActionFailedError, Call, Look, Pause, Procedure
 from fwctl.applying.model import CallResult, Problem
 from fwctl.applying.problems import DEFINITE_CLASSES, failed, of_call, refused
 from fwctl.applying.work import Work
@@ -13,6 +13,7 @@ from fwctl.live.identity import LEAVING
 from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.planning.model import Step
 
+TAKEN = "already_exists"
 OTHER_RUN = "done by another run"
 UNANSWERED = "the call gave no clear answer, but the platform shows the result"
 
@@ -29,6 +30,8 @@ def create(work: Work, step: Step) -> Procedure[str]:
             return ""
         if result.error_class in DEFINITE_CLASSES:
             raise ActionFailedError(of_call(result))
+        if result.error_class != TAKEN:
+            yield Pause(work.options.retry_pause_s)  # what is on its way gets time to arrive
         state: LiveState = yield Look()
         live = state.deployments.get(step.target)
         if live is not None:
@@ -56,10 +59,10 @@ def _existing(work: Work, live: LiveDeployment, result: CallResult) -> str:
             failed(
                 f"{live.deployment_id} exists already and is different: {'; '.join(unlike)}",
                 ("fwctl plan",),
-                "already_exists",
+                TAKEN,
             )
         )
-    return OTHER_RUN if result.error_class == "already_exists" else UNANSWERED
+    return OTHER_RUN if result.error_class == TAKEN else UNANSWERED
 
 
 def held(live: LiveDeployment, work: Work) -> Problem:
@@ -72,7 +75,7 @@ def held(live: LiveDeployment, work: Work) -> Problem:
             "give this deployment another `id:`",
             "set `lifecycle.reuse_deleted_id: hard_delete` to purge the deleted one and free its ID",
         ),
-        "already_exists",
+        TAKEN,
     )
 
 
@@ -84,7 +87,7 @@ def update(work: Work, step: Step) -> Procedure[str]:
         live = state.deployments.get(step.target)
         return reads_back(wanted, live) and live is not None and _describes(live, step)
 
-    return (yield from repeatable(step, happened))
+    return (yield from repeatable(step, happened, pause_s=work.options.retry_pause_s))
 
 
 def _describes(live: LiveDeployment, step: Step) -> bool:
@@ -93,18 +96,18 @@ def _describes(live: LiveDeployment, step: Step) -> bool:
     return "description" not in step.fields or there.strip() == str(step.fields["description"]).strip()
 
 
-def delete(step: Step) -> Procedure[str]:
+def delete(work: Work, step: Step) -> Procedure[str]:
     """Deletes a deployment; one that is gone already counts as deleted."""
 
     def gone(state: LiveState) -> bool:
         live = state.deployments.get(step.target)
         return live is None or live.state in LEAVING
 
-    return (yield from repeatable(step, gone, settled_by=("not_found",)))
+    return (yield from repeatable(step, gone, pause_s=work.options.retry_pause_s, settled_by=("not_found",)))
 
 
 def repeatable(
-    step: Step, happened: Callable[[LiveState], bool], *, settled_by: tuple[str, ...] = ()
+    step: Step, happened: Callable[[LiveState], bool], *, pause_s: float, settled_by: tuple[str, ...] = ()
 ) -> Procedure[str]:
     """A call that may be made twice. settled_by: refusals that may mean it was done before."""
     for attempt in (1, 2):
@@ -113,6 +116,8 @@ def repeatable(
             return ""
         if result.error_class in DEFINITE_CLASSES and result.error_class not in settled_by:
             raise ActionFailedError(of_call(result))
+        if result.error_class not in settled_by:
+            yield Pause(pause_s)
         state: LiveState = yield Look()
         if happened(state):
             return UNANSWERED if result.error_class not in settled_by else OTHER_RUN

@@ -20,7 +20,15 @@ def test_the_stream_begins_with_its_version_and_ends_with_the_exit_code(bench: B
     }
     assert bench.events[-1]["event"] == "end"
     assert bench.events[-1]["exit_code"] == 0
-    assert [e["event"] for e in bench.events] == ["version", "started", "call", "progress", "result", "end"]
+    assert [e["event"] for e in bench.events] == [
+        "version",
+        "started",
+        "call",
+        "answer",
+        "progress",
+        "result",
+        "end",
+    ]
 
 
 def test_every_event_is_json_and_names_its_deployment(bench: Bench) -> None:

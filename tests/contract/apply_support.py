@@ -196,5 +196,5 @@ def stable(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def apply_options(folder: Path, **options: Any) -> ApplyOptions:
-    quick = {"poll_interval_s": 0.05, "wait_timeout_s": 30.0, "drain_s": 0.0}
+    quick = {"poll_interval_s": 0.05, "wait_timeout_s": 30.0, "retry_pause_s": 0.0, "drain_s": 0.0}
     return ApplyOptions(folder=folder / ".fwctl", **{**quick, **options})
