@@ -22,9 +22,9 @@ MOST_COPIES = 1_000_000  # nodes that aliases may add to one file: about 100 MB 
 Parser = Callable[[str], Any]
 
 
-def fast_parser() -> Parser:
+def fast_parser(has_libyaml: bool = yaml.__with_libyaml__) -> Parser:
     """PyYAML's C parser where it was built, else the Python one; both give the same events."""
-    if yaml.__with_libyaml__:
+    if has_libyaml:
         from yaml._yaml import CParser
 
         return CParser

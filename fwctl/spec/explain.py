@@ -7,9 +7,9 @@ from typing import Any
 from fwctl.catalog.enums import VALUES
 from fwctl.catalog.fields import FIELDS, Effect, Field, Kind, Owner
 from fwctl.errors import UsageError
+from fwctl.spec.amounts import LARGEST_INT
 from fwctl.spec.closest import did_you_mean
 from fwctl.spec.groups import Group, deployment_group, group_of, run_group
-from fwctl.spec.values import LARGEST_INT
 
 _OWNERS = {
     Owner.SHAPE: "the deployment shape: with a shape this is an assertion that the plan checks",

@@ -12,8 +12,8 @@ from typing import Any
 from fwctl.catalog.enums import OPEN_LISTS, SHAPE_PRESETS, VALUES
 from fwctl.catalog.fields import FIELDS, Effect, Field, Kind, Owner
 from fwctl.catalog.run_fields import ENVELOPE, FILE_KINDS
+from fwctl.spec.amounts import LARGEST_INT
 from fwctl.spec.groups import Group, deployment_group, group_of, run_group
-from fwctl.spec.values import LARGEST_INT
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE = {"type": "string", "pattern": r"\$\{env:"}

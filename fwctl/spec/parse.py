@@ -29,9 +29,8 @@ class ParsedFile:
 
     @property
     def start(self) -> Span:
-        """Where to point for the file as a whole: its first key."""
-        if self.root is None:
-            return self.source.base, self.source.base
+        """Where to point for a file that was read as a whole: its first key."""
+        assert self.root is not None
         return place(None, self.root)
 
     @property

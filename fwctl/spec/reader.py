@@ -15,6 +15,7 @@ from fwctl.errors import Severity
 from fwctl.spec import values
 from fwctl.spec.closest import closest, listed
 from fwctl.spec.groups import Group
+from fwctl.spec.mistakes import described
 from fwctl.spec.nodes import Broken, Mapping, Node, Scalar, place
 from fwctl.spec.pointers import known_elsewhere, pointer
 from fwctl.spec.report import MOST_GUESSES, Report, escape, shown
@@ -84,7 +85,7 @@ class Reader:
         for text, (key, value) in node.entries.items():
             member = group.children.get(text)
             if member is None:
-                self.unknown(group, key, base)
+                self.unknown(group, key, value, base)
                 continue
             path = base + group.below(text)
             self.checked.places[path] = place(key, value)
@@ -99,12 +100,14 @@ class Reader:
             self.read(group, value, base)
         elif not isinstance(value, Broken):
             keys = ", ".join(group.children)
+            if _holds_secrets(group):
+                self.run.report.sources.hide((value.start, value.end))
             for child in group.children:
                 self.checked.places.setdefault(f"{path}.{child}", self.checked.places[path])
             self.problem(
                 "FW202",
                 self.checked.places[path],
-                f"{path} must be a mapping, not {values.described(value)}",
+                f"{path} must be a mapping" + ("" if _holds_secrets(group) else f", not {described(value)}"),
                 f"write {path.rpartition('.')[2]}: {{{keys}}} with the keys you need",
                 path=path,
             )
@@ -119,12 +122,14 @@ class Reader:
         if self.referenced:
             self.checked.references[path] = values.raw(value)
 
-    def unknown(self, group: Group, key: Scalar, base: str) -> None:
+    def unknown(self, group: Group, key: Scalar, value: Node, base: str) -> None:
         span = (key.start, key.end)
         is_top = not self.prefix and not base and not group.path
         if self.run.report.full("FW201", span) or (is_top and key.text.startswith("x-")):
             return
         parent = (base + group.path).rstrip(".")
+        if _holds_secrets(group):
+            self.run.report.sources.hide((value.start, value.end))
         if self.key_trap(key, parent):
             return
         where = f" in {parent}" if parent else ""
@@ -163,6 +168,10 @@ class Reader:
             path=f"{self.prefix}{pointer(parent)}/{escape(key.text)}",
         )
         return True
+
+
+def _holds_secrets(group: Group) -> bool:
+    return any(isinstance(child, Field) and child.sensitive for child in group.children.values())
 
 
 def layered(layers: list[Checked]) -> Checked:

@@ -28,8 +28,6 @@ def flow(value: object) -> str:
         return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(flow, value)) + "]"
-    if isinstance(value, bool):
-        return str(value).lower()
     text = str(value)
     needs_quotes = isinstance(value, str) and any(mark in text for mark in "*{}[]:,#&")
     return f'"{text}"' if needs_quotes else text
@@ -100,10 +98,6 @@ class Report:
     def discard(self, unwanted: set[int]) -> None:
         """Drop the diagnostics at these places of `found` (silenced advice)."""
         self._found = [pair for at, pair in enumerate(self._found) if at not in unwanted]
-
-    @property
-    def failed(self) -> bool:
-        return any(diagnostic.severity is Severity.ERROR for _, diagnostic in self._found)
 
     def finish(self, *, strict: bool) -> tuple[Diagnostic, ...]:
         """All diagnostics by file and place, with their source lines; warnings are errors when strict."""

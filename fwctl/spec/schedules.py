@@ -6,8 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fwctl.catalog.fields import BY_PATH, Field
-from fwctl.spec import values
 from fwctl.spec.groups import Group, group_of
+from fwctl.spec.mistakes import described
 from fwctl.spec.nodes import Mapping, Written
 from fwctl.spec.report import flow
 
@@ -28,7 +28,7 @@ def read_schedules(reader: Reader, row: Field, items: list[tuple[str, Written]])
     for path, node in items:
         if not isinstance(node, Mapping):
             span = reader.checked.places[path]
-            message = f"{path} must be a mapping, not {values.described(node)}"
+            message = f"{path} must be a mapping, not {described(node)}"
             reader.problem("FW202", span, message, f"for example {flow(row.example[0])}", path=path)
             continue
         result.append(_item(reader, row, node, path))

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fwctl.catalog.fields import FIELDS, Field, Kind
 from fwctl.catalog.run_fields import ENVELOPE, FILE_KINDS, FileKind
 from fwctl.spec.groups import Group, deployment_group, run_group
+from fwctl.spec.mistakes import described
 from fwctl.spec.model import Evidence
 from fwctl.spec.nodes import Mapping, Scalar, Sequence
 from fwctl.spec.parse import DEFAULT_KIND, ParsedFile, node_at
 from fwctl.spec.reader import Checked, Reader, Run, layered
 from fwctl.spec.report import Report, escape, shown
-from fwctl.spec.values import described
 from fwctl.spec.view import FileView, RunView, View
 
 _KINDS = {kind.name: kind for kind in FILE_KINDS}

@@ -14,6 +14,10 @@ from fwctl.errors import Position
 Span = tuple[int, int]
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+# A key that sounds like a secret, with something behind it that is no reference.
+_SECRET_KEY = re.compile(
+    r"(?i)(?:api[_-]?keys?|secret|password)[\"']?\s*:(?!\s*\[?\s*[\"']?\$\{env:[^}]*\}[\"']?\s*[\]},]|\s*$)"
+)
 LONGEST_SNIPPET = 1000  # characters; a longer line is no help and would be copied for every problem
 
 
@@ -47,12 +51,15 @@ class Source:
         return self.text[starts[line - 1] : end].rstrip("\r\n")
 
     def snippet(self, line: int) -> str | None:
-        """The line to show under a message; None where it is too long or holds a written-out secret."""
+        """The line to show under a message; None where it is too long or may hold a written-out secret."""
         if line in self.hidden_lines:
             return None
         starts = self.line_starts
         end = starts[line] if line < len(starts) else len(self.text)
-        return self.line_text(line) if end - starts[line - 1] <= LONGEST_SNIPPET else None
+        if end - starts[line - 1] > LONGEST_SNIPPET:
+            return None
+        text = self.line_text(line)
+        return None if _SECRET_KEY.search(text) else text
 
     def position(self, start: int, end: int) -> Position:
         starts = self.line_starts

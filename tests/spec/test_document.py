@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from fwctl.errors import InvalidSpecError
+from fwctl.redact import Secret
 from fwctl.spec.document import from_document, to_document
-from fwctl.spec.model import Spec
+from fwctl.spec.model import Deployment, Spec
 from tests.spec.support import HEAD, load_text, spec
 
 FULL = spec(
@@ -70,6 +71,13 @@ def test_a_document_holds_references_and_no_values() -> None:
     assert "build abc" not in text
     assert "chat-prod" not in json.dumps(document()["deployments"]["chat"]["fields"])
     assert document()["deployments"]["chat"]["references"] == ["description", "direct_route.api_keys", "id"]
+
+
+def test_a_secret_is_its_reference_even_where_none_was_kept() -> None:
+    secret = Secret("${env:KEY}", "canary-value")
+    deployment = Deployment("chat", "chat", {"direct_route.api_keys": [secret]})
+    made = to_document(Spec("acme", deployments={"chat": deployment}))
+    assert made["deployments"]["chat"]["fields"] == {"direct_route.api_keys": ["${env:KEY}"]}
 
 
 def test_references_are_resolved_anew() -> None:

@@ -371,6 +371,32 @@ def test_the_line_of_another_problem_does_not_show_the_secret_beside_it() -> Non
     assert all(d.source_line is None for d in loaded.diagnostics)
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "direct_route: {api_key: canary}",
+        "direct_route: canary",
+        "direct_route: [canary]",
+        "direct_route:\n  key:\n    - canary",
+        "api_keys: [canary]",
+        "direct_route: {api_keys: [!x canary]}",
+        "direct_route: {api_keys: [a], api_keys: [canary]}",
+        "direct_route: {api_keys: [canary",
+        "direct_route: {'api-key' : canary, : }",
+    ],
+)
+def test_a_secret_in_a_wrong_place_is_not_shown_either(written: str) -> None:
+    loaded = load_text(spec(written))
+    assert found(loaded)
+    assert all("canary" not in f"{d.message} {d.suggestion} {d.source_line}" for d in loaded.diagnostics)
+
+
+@pytest.mark.parametrize("keys", ['["${env:KEY}"]', "['${env:KEY}']", '"${env:KEY}"'])
+def test_a_line_with_nothing_but_a_reference_is_shown(keys: str) -> None:
+    loaded = load_text(spec(f"direct_route: {{type: internet, api_keys: {keys}}}", region=ONE_REGION))
+    assert loaded.diagnostics[0].source_line is not None or "[" not in keys
+
+
 def test_a_tag_before_a_field_leaves_no_second_error() -> None:
     assert found(load_text(spec(replicas="replicas: {min: !x 1, max: 2}"))) == [("FW107", 10)]
     assert found(load_text(spec("autoscaling: !x a"))) == [("FW107", ADDED)]

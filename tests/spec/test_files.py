@@ -88,7 +88,21 @@ def test_a_name_that_is_not_utf_8_is_shown(tmp_path: Path) -> None:
     assert shown_path(name) == "\ufffd.yaml"
 
 
-def test_folders_and_files_that_may_not_be_read(tmp_path: Path) -> None:
-    """Root may read everything, so the refusal comes from a name that is too long for the system."""
+def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
+    """Below a path that is longer than the system takes; a refusal would not stop root."""
+    write(tmp_path, "a.yaml")
+    place = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("d" * 250, dir_fd=place)
+        inside = os.open("d" * 250, os.O_RDONLY, dir_fd=place)
+        os.close(place)
+        place = inside
+    os.close(place)
+    loaded = load([tmp_path], environ={})
+    assert [d.code for d in loaded.diagnostics] == ["FW112"]
+    assert "cannot be read: File name too long" in loaded.diagnostics[0].message
+
+
+def test_a_name_that_the_system_refuses(tmp_path: Path) -> None:
     given = read_paths([tmp_path / ("d" * 300) / "a.yaml"])
     assert [one.problem for one in given] == ["cannot be read: File name too long"]

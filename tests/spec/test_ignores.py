@@ -111,6 +111,11 @@ def test_text_is_no_comment(extra: str) -> None:
     assert "FW408" not in codes(load_text(spec(extra)))
 
 
+def test_values_that_cannot_be_used_do_not_disturb_comments() -> None:
+    loaded = load_text(spec("tags: {a: !x 1}", replicas=f"{ZERO}  # fwctl: ignore[FW401] nightly"))
+    assert codes(loaded) == ["FW107"]
+
+
 def test_a_comment_in_an_unreadable_file_is_not_judged() -> None:
     assert codes(load_text(spec("tags: [  # fwctl: ignore[FW401] x"))) == ["FW101"]
 

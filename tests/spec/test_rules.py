@@ -37,7 +37,7 @@ ERRORS: list[tuple[str, str, int]] = [
     (spec("speculation: {draft_tokens: 4}"), "FW304", ADDED),
     (spec("speculation: {mode: disabled, draft_tokens: 4}"), "FW304", ADDED),
     (spec("speculation: {mode: inherit, ngram_length: 4}"), "FW304", ADDED),
-    (spec(f"speculation: {{mode: ngram, draft_model: m, ngram_length: 3, draft_tokens: 1}}"), "FW304", ADDED),
+    (spec("speculation: {mode: ngram, draft_model: m, ngram_length: 3, draft_tokens: 1}"), "FW304", ADDED),
     (spec(f"addons: {{load: [{LORA}]}}"), "FW305", ADDED),
     (spec("addons: {mode: multi_lora}", precision="precision: FP8_KV"), "FW305", ADDED),
     (spec("addons: {mode: multi_lora}\nspeculation: {draft_model: accounts/a/models/m-fp8, draft_tokens: 4}",

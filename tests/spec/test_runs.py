@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from fwctl.errors import Severity
@@ -164,7 +166,8 @@ def test_a_price_list_beside_the_specs_is_no_spec() -> None:
 
 def test_defaults_fill_what_is_not_written() -> None:
     top = "defaults: {region: EUROPE, tags: {a: x, b: x}, autoscaling: {scale_up_window: 1m}}"
-    text = spec(head=with_top(top), extra="tags: {b: y}\nautoscaling: {scale_down_window: 5m}", region="")  # fmt: skip
+    own = "tags: {b: y}\nautoscaling: {scale_down_window: 5m}"
+    text = spec(own, head=with_top(top), region="")
     fields = chat(load_text(text)).fields
     assert fields["region"] == "EUROPE"
     assert fields["tags"] == {"a": "x", "b": "y"}
@@ -308,6 +311,44 @@ def test_no_shape_is_an_absent_field() -> None:
     fields = chat(load_text(spec(shape="shape: none", extra="accept_shapeless_risk: true"))).fields
     assert "shape" not in fields
     assert fields["accept_shapeless_risk"] is True
+
+
+@pytest.mark.parametrize("condition", [">=1.8.2", "1.8", ">= 1.8, <2"])
+def test_conditions_on_the_version_of_firectl(condition: str) -> None:
+    loaded = load_text(spec(head=with_top(f"settings: {{require_firectl: '{condition}'}}")))
+    assert loaded.spec is not None
+    assert loaded.spec.settings["require_firectl"] == condition
+
+
+@pytest.mark.parametrize("condition", ["latest", ">=1.8.2.1", "~1", "1,", "1" * 300])
+def test_no_conditions_on_the_version_of_firectl(condition: str) -> None:
+    assert found(load_text(spec(head=with_top(f"settings: {{require_firectl: '{condition}'}}")))) == [
+        ("FW208", 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("extra", "protected"),
+    [
+        ("", False),
+        ("traffic: interactive", True),
+        ("traffic: interactive\nlifecycle: {prevent_destroy: false}", False),
+        ("lifecycle: {prevent_destroy: true}", True),
+    ],
+)
+def test_interactive_traffic_is_protected_unless_said(extra: str, protected: bool) -> None:
+    assert chat(load_text(spec(extra))).protected is protected
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_the_collector_is_left_as_it_was(was_on: bool) -> None:
+    before = gc.isenabled()
+    (gc.enable if was_on else gc.disable)()
+    try:
+        load_text(spec())
+        assert gc.isenabled() is was_on
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 def test_the_id_is_the_name_unless_given() -> None:

@@ -8,6 +8,12 @@ from fwctl.errors import Severity
 from fwctl.spec.compose import Parser, fast_parser, python_parser
 from tests.spec.support import ADDED, HEAD, chat, codes, found, load_text, only, spec
 
+
+def test_the_python_parser_stands_in_where_the_fast_one_was_not_built() -> None:
+    assert fast_parser(has_libyaml=False) is python_parser
+    assert fast_parser(has_libyaml=True) is not python_parser
+
+
 PARSERS: list[Parser] = [fast_parser(), python_parser]
 BOTH = pytest.mark.parametrize("parser", PARSERS, ids=["fast", "python"])
 
