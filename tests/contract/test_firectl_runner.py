@@ -77,7 +77,7 @@ def bench(tmp_path: Path, *, auth: str = "env", timeout_s: float = 30.0, **varia
 
 @functools.cache
 def capabilities_of(profile: str) -> Capabilities:
-    """What the simulator's build of a profile can do; asked once a run, because it is eleven calls."""
+    """What the simulator's build of a profile can do; asked once a run, because it is six calls."""
     with tempfile.TemporaryDirectory() as folder:
         environ = {
             "PATH": os.environ.get("PATH", ""),
