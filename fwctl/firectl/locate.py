@@ -11,7 +11,8 @@ from fwctl.env import Env
 from fwctl.errors import FirectlMissingError
 
 SIMULATOR = "sim"
-SIMULATOR_COMMAND = (sys.executable, "-m", "fwctl.simulator")
+# -P: the current folder may hold a file that is called like a module.
+SIMULATOR_COMMAND = (sys.executable, "-P", "-m", "fwctl.simulator")
 # Source: the vendor's install page (docs.fireworks.ai), read 2026-11-30.
 INSTALL_STEPS = (
     "Install it: curl -sSL https://cli.fireworks.ai/install.sh | bash",

@@ -7,7 +7,8 @@ import pytest
 
 from fwctl.errors import FirectlMissingError
 from fwctl.firectl.locate import locate
-from tests.firectl.support import make_env, script
+from fwctl.firectl.runner import Runner
+from tests.firectl.support import GRACES, make_env, script
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def test_the_path_is_searched_by_default(tmp_path: Path, bin_dir: Path):
 def test_the_option_wins_over_the_variable_and_the_variable_over_the_path(tmp_path: Path, bin_dir: Path):
     other = script(tmp_path, "true", "other")
     env = make_env(tmp_path, PATH=str(bin_dir), FWCTL_FIRECTL="sim")
-    assert locate(env) == [sys.executable, "-m", "fwctl.simulator"]
+    assert locate(env) == [sys.executable, "-P", "-m", "fwctl.simulator"]
     assert locate(env, str(other)) == [str(other)]
 
 
@@ -55,3 +56,10 @@ def test_a_missing_firectl_is_named_with_ways_to_get_it(tmp_path: Path, option, 
         locate(make_env(tmp_path, PATH=str(tmp_path / "empty")), option)
     assert any("install.sh" in step for step in caught.value.next_steps)
     assert any("--firectl sim" in step for step in caught.value.next_steps)
+
+
+def test_a_file_beside_the_specs_does_not_take_the_place_of_a_module(tmp_path: Path):
+    (tmp_path / "json.py").write_text("raise SystemExit('wrong module')")
+    env = make_env(tmp_path)
+    runner = Runner(locate(env, "sim"), "acme", env, graces=GRACES)
+    assert runner.call(["version"]).stdout.strip() == "1.8.9"
