@@ -100,7 +100,7 @@ def _act(doc: Doc, until: float) -> None:
         count, due = _wish(doc, sim, at)
         turn = next_change(doc.get("scalingSchedules", ()), at, until)
         if turn < due and turn < until:
-            at = turn
+            at = sim["loadSinceS"] = turn
             continue
         due = max(due, at)
         if due > until:
