@@ -1,0 +1,68 @@
+"""One bounded HTTP GET. httpx stays behind this module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from fwctl.errors import NetworkError
+
+TIMEOUT_S = 20.0
+MOST_REDIRECTS = 5
+
+
+class Response(NamedTuple):
+    """Status, final address without its query (which may be signed), body."""
+
+    status: int
+    url: str
+    body: bytes
+
+
+def get(
+    url: str,
+    *,
+    most_bytes: int,
+    headers: Mapping[str, str] | None = None,
+    byte_range: tuple[int, int] | None = None,
+    timeout_s: float = TIMEOUT_S,
+) -> Response:
+    """GET with redirects followed; Authorization goes to the first host only.
+
+    byte_range: first and last byte, both included. NetworkError when the host cannot be reached, does
+    not answer in time, redirects too often or sends more than `most_bytes`.
+    """
+    import httpx
+
+    asked = dict(headers or {})
+    if byte_range is not None:
+        asked["Range"] = f"bytes={byte_range[0]}-{byte_range[1]}"
+    host = urlsplit(url).hostname or url
+    try:
+        with (
+            httpx.Client(follow_redirects=True, max_redirects=MOST_REDIRECTS, timeout=timeout_s) as client,
+            client.stream("GET", url, headers=asked) as answer,
+        ):
+            return Response(
+                answer.status_code, _plain(str(answer.url)), _body(answer.iter_bytes(), most_bytes, host)
+            )
+    except httpx.TooManyRedirects:
+        raise NetworkError(f"{host} redirects more than {MOST_REDIRECTS} times") from None
+    except httpx.TimeoutException:
+        raise NetworkError(f"{host} did not answer within {timeout_s:g} s") from None
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise NetworkError(f"{host} cannot be reached: {type(error).__name__}") from None
+
+
+def _body(chunks: Iterable[bytes], most_bytes: int, host: str) -> bytes:
+    body = bytearray()
+    for chunk in chunks:
+        body += chunk
+        if len(body) > most_bytes:
+            raise NetworkError(f"{host} sent more than {most_bytes:,} bytes")
+    return bytes(body)
+
+
+def _plain(url: str) -> str:
+    return urlsplit(url)._replace(query="", fragment="").geturl()
