@@ -30,35 +30,9 @@ from fwctl.applying.effects import (
 from fwctl.applying.events import Events
 from fwctl.applying.model import ApplyOptions, CallResult, Outcome, Platform, Problem, Result
 from fwctl.applying.problems import STOPPING_CLASSES, TRANSIENT_CLASSES, from_error
+from fwctl.applying.schedule import RING, Item, Key, Schedule
 from fwctl.env import Clock
 from fwctl.errors import FwctlError
-
-Key = tuple[str, str]
-
-
-@dataclass(slots=True)
-class Item:
-    """One change to carry out.
-
-    after: addresses that must be done before. waits: addresses that must have ended, however they did.
-    last: begins only when everything that is not last has ended. exclusive: keeps its place among the
-    parallel ones until it has ended (waves of restarts).
-    """
-
-    name: str
-    address: str
-    deployment_id: str
-    actions: tuple[str, ...]
-    procedure: Callable[[], Procedure[Ended]]
-    after: frozenset[str] = frozenset()
-    waits: frozenset[str] = frozenset()
-    last: bool = False
-    exclusive: bool = False
-
-    @property
-    def key(self) -> Key:
-        """What tells it apart: two deployments can carry one name, for example when both are pruned."""
-        return (self.address, self.deployment_id)
 
 
 @dataclass(slots=True)
@@ -100,7 +74,7 @@ class Engine:
         self._options = options
         self._caller = caller
         self._events = events
-        self._todo = list(items)
+        self._schedule = Schedule(items, wait=options.wait)
         self._results: dict[Key, Result] = {}
         self._active: dict[Key, _Task] = {}
         self._at = _Queues()
@@ -115,75 +89,52 @@ class Engine:
     def run(self) -> list[Result]:
         with ThreadPoolExecutor(self._options.parallelism + 2) as pool:
             self._pool = pool
-            while self._todo or self._active:
+            while self._schedule.todo or self._active:
                 self._leave_if_interrupted()
                 self._start_items()
                 self._dispatch()
                 self._await_something()
         return [self._results[item.key] for item in self._items]
 
-    # --- which items may begin -----------------------------------------------------------------
-
     def _start_items(self) -> None:
-        for item in list(self._todo):
-            if self._halt is not None:
-                self._end_unstarted(item, Outcome.NOT_STARTED, self._halt)
-                continue
-            obstacle = self._obstacle(item)
-            if obstacle is not None:
-                self._end_unstarted(item, Outcome.SKIPPED, obstacle)
-            elif self._may_begin(item):
-                self._begin(item)
-        if self._todo and not self._active:
-            self._start_items_again()
+        while self._start_or_drop_one():
+            pass
 
-    def _start_items_again(self) -> None:
-        """Nothing runs and something is left: a skip has cleared the way, or the items wait in a ring."""
-        if not any(self._may_begin(item) or self._obstacle(item) for item in self._todo):
-            for item in list(self._todo):
-                self._end_unstarted(item, Outcome.SKIPPED, "it waits for itself through `lifecycle.after`")
+    def _start_or_drop_one(self) -> bool:
+        """Begins an item, or ends one that will not begin; False when neither can be said of any."""
+        left = self._schedule.todo
+        if not left:
+            return False
+        hopeless = self._schedule.hopeless()
+        if self._halt is not None:
+            self._finish(left[0], 0.0, Ended(Outcome.NOT_STARTED, self._halt))
+        elif hopeless is not None:
+            self._skip(*hopeless)
+        elif self._places_taken() >= self._options.parallelism:
+            return False
+        elif (item := self._schedule.ready()) is not None:
+            self._begin(item)
+        elif not self._active:
+            self._skip(left[0], RING)
         else:
-            self._start_items()
-
-    def _obstacle(self, item: Item) -> str | None:
-        good = {Outcome.DONE} if self._options.wait else {Outcome.DONE, Outcome.IN_PROGRESS}
-        ended = [result for result in self._results.values() if result.address in item.after]
-        bad = sorted({result.name for result in ended if result.outcome not in good})
-        return f"{', '.join(bad)} did not get done first" if bad else None
-
-    def _may_begin(self, item: Item) -> bool:
-        if self._places_taken() >= self._options.parallelism:
             return False
-        needed = item.after | item.waits
-        if needed and any(other.address in needed for other in self._open() if other is not item):
-            return False
-        return not item.last or self._only_last_left()
-
-    def _only_last_left(self) -> bool:
-        return all(item.last for item in self._open())
-
-    def _open(self) -> list[Item]:
-        return [*self._todo, *(task.item for task in self._active.values())]
+        return True
 
     def _places_taken(self) -> int:
-        """Items that are in a call, wait for one, or keep their place."""
+        """Items that are in a call, are about to make one, or keep their place."""
         waiting = {task.item.key for task, _ in self._at.calls}
         kept = {task.item.key for task in self._active.values() if task.item.exclusive}
         return len(self._busy_calls | self._looking | waiting | kept)
 
     def _begin(self, item: Item) -> None:
-        self._todo.remove(item)
+        self._schedule.begin(item)
         task = _Task(item, item.procedure(), self._clock.monotonic())
         self._active[item.key] = task
         self._events.emit("started", item, actions=list(item.actions))
         self._resume(task, None)
 
-    def _end_unstarted(self, item: Item, outcome: Outcome, why: str) -> None:
-        self._todo.remove(item)
-        problem = Problem("firectl_failed", why) if outcome is Outcome.SKIPPED else None
-        self._finish(item, 0.0, Ended(outcome, "" if problem else why, problem))
-
-    # --- one task, one step further ------------------------------------------------------------
+    def _skip(self, item: Item, why: str) -> None:
+        self._finish(item, 0.0, Ended(Outcome.SKIPPED, problem=Problem("firectl_failed", why)))
 
     def _resume(self, task: _Task, value: Any) -> None:
         self._advance(task, lambda: task.steps.send(value))
@@ -234,6 +185,7 @@ class Engine:
             ended.note,
         )
         self._results[item.key] = result
+        self._schedule.end(item, ended.outcome)
         self._events.finished(item, result)
         if ended.outcome is Outcome.FAILED and ended.problem is not None:
             self._after_failure(item, ended.problem)
@@ -243,8 +195,6 @@ class Engine:
             self._halt = f"every further call would fail like the one of {item.name}"
         elif self._options.fail_fast:
             self._halt = f"{item.name} failed and --fail-fast was given"
-
-    # --- carrying out effects ------------------------------------------------------------------
 
     def _dispatch(self) -> None:
         self._dispatch_calls()
@@ -316,8 +266,6 @@ class Engine:
             self._answers.put(lambda: then(got))
 
         self._pool.submit(work)
-
-    # --- time ----------------------------------------------------------------------------------
 
     def _await_something(self) -> None:
         """Blocks until a job has answered, a poll or pause is due, or a heartbeat must go out."""

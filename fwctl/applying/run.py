@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from fwctl.applying import deployments, replacement, routers
 from fwctl.applying.calls import Caller
 from fwctl.applying.effects import Ended, Procedure
-from fwctl.applying.engine import Engine, Item
+from fwctl.applying.engine import Engine
 from fwctl.applying.events import Events
 from fwctl.applying.model import ApplyOptions, ApplyResult, OnEvent, Outcome, Platform, Problem, Result
 from fwctl.applying.outcome import exit_code, model_strings, next_steps
+from fwctl.applying.schedule import Item
 from fwctl.applying.work import ADDONS, ROUTERS, Work
 from fwctl.catalog.fields import Effect
 from fwctl.env import Env
