@@ -57,6 +57,8 @@ def _validated(request: FitRequest) -> Setting:
         raise RequestError("parameters", "must be above 0")
     if request.accelerator_count % request.pipeline:
         raise RequestError("pipeline", f"does not divide {request.accelerator_count} GPUs")
+    if request.attention not in ("auto", "tensor", "data"):
+        raise RequestError("attention", "must be auto, tensor or data")
     precision = find_precision(request.precision)
     engine = find_engine(request.engine)
     kv = find_kv_precision(request.kv_precision or precision.kv)

@@ -8,7 +8,7 @@ from typing import Any
 from fwctl.fit.architecture import Kind, Split, Tensor
 from fwctl.fit.errors import ArchitectureError
 from fwctl.fit.families import Family
-from fwctl.fit.fields import ACTIVE, EXPERTS, HIDDEN, INTERMEDIATE, VOCAB, Fields, whole
+from fwctl.fit.fields import ACTIVE, EXPERTS, HIDDEN, INTERMEDIATE, VOCAB, Fields, block_number, whole
 from fwctl.fit.layers import Feed
 
 _UNGATED_ACTIVATIONS = ("relu2", "squared_relu", "xielu")
@@ -49,6 +49,9 @@ def dense(fields: Fields, family: Family, layer: int) -> list[Tensor]:
         default=4 * hidden,
         minimum=1,
     )
+    multiple = block_number(fields, layer, "ffn", "ffn_mult")
+    if multiple is not None:
+        width = -(-int(2 * multiple * hidden / 3) // 256) * 256
     if fields.flag("use_double_wide_mlp") and layer >= first_shared(fields):
         width *= 2
     return _matrices(Kind.MLP, hidden, width, is_gated(fields, family), "mlp")

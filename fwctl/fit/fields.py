@@ -107,6 +107,20 @@ class Fields:
         return value if isinstance(value, Mapping) else None
 
 
+def block_number(fields: Fields, layer: int, part: str, name: str) -> float | None:
+    """A positive number of `block_configs[layer].part.name` (Nemotron-NAS), None when it is not said."""
+    blocks = fields.sequence("block_configs")
+    if blocks is None:
+        return None
+    entry = blocks[layer].get(part) if layer < len(blocks) and isinstance(blocks[layer], Mapping) else None
+    value = entry.get(name) if isinstance(entry, Mapping) else None
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1e-3 <= value <= MAX_DIMENSION:
+        raise ArchitectureError(f"block_configs[{layer}].{part}.{name}", f"is no size: {str(value)[:40]!r}")
+    return float(value)
+
+
 def whole(value: Any, field: str, *, minimum: int = 1) -> int:
     """An int within bounds, or ArchitectureError naming the field."""
     if isinstance(value, float) and math.isfinite(value) and value == int(value):

@@ -5,7 +5,7 @@ Configs say it in a dozen ways; the first one that is present decides, in the or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -82,7 +82,7 @@ def _bounded(count: int, name: str) -> int:
 
 def layer_plan(fields: Fields, family: Family, count: int) -> Plan:
     """(mixer, feed-forward) of each layer. ArchitectureError names a value that is not understood."""
-    separate = _separate_blocks(fields, count)
+    separate = _separate_blocks(fields, count) or _searched_blocks(fields, count)
     if separate is not None:
         return separate
     mixers = next(
@@ -110,6 +110,30 @@ def _separate_blocks(fields: Fields, count: int) -> Plan | None:
         else (_lookup(_TYPE_NAMES, block, "layers_block_type"), Feed.NONE)
         for block in blocks
     ]
+
+
+def _searched_blocks(fields: Fields, count: int) -> Plan | None:
+    """Nemotron-NAS: each block says which of its two parts were searched away."""
+    blocks = fields.sequence("block_configs")
+    if blocks is None:
+        return None
+    _same_length(blocks, count, "block_configs")
+    return [
+        (
+            Mixer.NONE if _removed(block, "attention", index) else Mixer.FULL,
+            Feed.NONE if _removed(block, "ffn", index) else Feed.DENSE,
+        )
+        for index, block in enumerate(blocks[:count])
+    ]
+
+
+def _removed(block: Any, part: str, index: int) -> bool:
+    entry = block.get(part) if isinstance(block, Mapping) else None
+    if not isinstance(entry, Mapping):
+        raise ArchitectureError(f"block_configs[{index}].{part}", "is missing or no object")
+    if entry.get("replace_with_linear"):
+        raise ArchitectureError(f"block_configs[{index}].{part}", "is a linear replacement, not understood")
+    return bool(entry.get("no_op"))
 
 
 def _lookup(table: dict[str, Any], key: Any, field: str) -> Any:

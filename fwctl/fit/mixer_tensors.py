@@ -5,7 +5,7 @@ from __future__ import annotations
 from fwctl.fit.architecture import CacheKind, CacheLayers, Kind, Split, State, Tensor
 from fwctl.fit.errors import ArchitectureError
 from fwctl.fit.families import Family
-from fwctl.fit.fields import HEAD_DIM, HEADS, HIDDEN, KV_HEADS, Fields
+from fwctl.fit.fields import HEAD_DIM, HEADS, HIDDEN, KV_HEADS, Fields, block_number
 from fwctl.fit.layers import Mixer
 
 Built = tuple[list[Tensor], CacheLayers | None]
@@ -24,6 +24,9 @@ def head_dim(fields: Fields) -> int:
 
 def kv_heads(fields: Fields, layer: int, heads: int) -> int:
     """Key-value heads of a layer; absent means one per attention head, multi_query means one."""
+    group = block_number(fields, layer, "attention", "n_heads_in_group")
+    if group is not None:
+        return max(1, heads // int(group))
     if fields.raw(*KV_HEADS) is not None:
         if fields.flag("multi_query") and fields.raw("new_decoder_architecture") is False:
             return 1

@@ -79,6 +79,8 @@ def fit_request_from_options(
     offers: Sequence[Offer] | None = None,
     usd_per_gpu_hour: Mapping[str, float] | None = None,
     name: str | None = None,
+    pipeline: int = 1,
+    attention: str = "auto",
 ) -> FitRequest:
     """The request behind `fwctl fit-check --config … --accelerator … --count …`.
 
@@ -117,6 +119,8 @@ def fit_request_from_options(
         usd_per_gpu_hour=usd_per_gpu_hour,
         assumed=tuple(assumed),
         missing=missing,
+        pipeline=pipeline,
+        attention=attention,
     )
 
 

@@ -53,7 +53,8 @@ class FitRequest(NamedTuple):
     architecture None gives the verdict `unknown` with `missing` as the reason, unless parameters are
     given, in which case weights are known and the cache is not. weights_bytes: exact size of the
     checkpoint when headers or an index were read. kv_pool_bytes: a measured pool per GPU. offers None
-    means any combination of the catalogue. usd_per_gpu_hour: prices by platform accelerator name.
+    means any combination of the catalogue. attention: "tensor" or "data" when the parallel layout is
+    known, "auto" for both bounds where they differ. usd_per_gpu_hour: prices by platform accelerator name.
     """
 
     model: str
@@ -78,4 +79,5 @@ class FitRequest(NamedTuple):
     assumed: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    attention: str = "auto"
     shape: str | None = None

@@ -37,6 +37,8 @@ def layouts(request: FitRequest) -> list[Layout]:
     """Tensor parallel; for the platform's engine also data-parallel attention where it changes the
     cache (a latent or fewer KV heads than GPUs), because a shape does not say which one it runs."""
     ranks = request.accelerator_count // request.pipeline
+    if request.attention != "auto":
+        return [Layout(ranks, request.pipeline, data_attention=request.attention == "data")]
     layouts = [Layout(ranks, request.pipeline)]
     architecture = request.architecture
     if request.engine == "fireworks" and ranks > 1 and architecture is not None:
