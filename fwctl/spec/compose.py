@@ -14,6 +14,7 @@ import yaml
 from fwctl.spec.environment import is_text
 from fwctl.spec.nodes import Broken, Mapping, Node, Scalar, Sequence, copy_at
 from fwctl.spec.report import Report, shown
+from fwctl.spec.scalars import Form, form_of
 from fwctl.spec.sources import Source, Span
 from fwctl.spec.syntax import DEEPEST, TOO_DEEP, report_syntax_error
 
@@ -51,25 +52,25 @@ class _Open:
         self.merges: list[tuple[Scalar, Node]] = []
 
 
-def compose(source: Source, report: Report, parser: Parser | None = None) -> Node | None:
-    """The tree of one file, or None when it has none (empty, or not YAML); problems go to the report."""
+def compose(source: Source, report: Report, parser: Parser | None = None) -> Mapping | None:
+    """The tree of one file, or None when there is no mapping to look at; problems go to the report."""
     composer = _Composer(source, report)
     try:
         for event in _events(parser or fast_parser(), source.text):
             composer.take(event)
     except _StoppedError:
-        return None if composer.documents < 2 else composer.root
+        return composer.root if isinstance(composer.root, Mapping) and composer.documents > 1 else None
     except yaml.YAMLError as error:
         report_syntax_error(source, error, report)
         return None
-    if composer.root is None or _is_empty(composer.root):
+    root = composer.root
+    if isinstance(root, Mapping):
+        return root
+    if root is None or (isinstance(root, Scalar) and root.plain and form_of(root.text) is Form.NULL):
         report.add("FW111", (source.base, source.base), "the file is empty", suggestion="see `fwctl init`")
-        return None
-    return composer.root
-
-
-def _is_empty(root: Node) -> bool:
-    return isinstance(root, Scalar) and root.plain and root.text in ("", "~", "null")
+    elif isinstance(root, Scalar):
+        composer.no_mapping("a single value", root.start)
+    return None
 
 
 def _events(parser: Parser, text: str) -> Iterator[Any]:
@@ -135,6 +136,9 @@ class _Composer:
             self.report.add("FW110", (start, end), TOO_DEEP)
             raise _StoppedError
         node = (Mapping if type(event) is yaml.MappingStartEvent else Sequence)(start, end)
+        if not self.open and isinstance(node, Sequence):
+            self.no_mapping("a list", start)
+            raise _StoppedError
         if event.tag is not None:
             self.tagged(event, (start, end))
         if event.anchor is not None:
@@ -150,6 +154,10 @@ class _Composer:
         if opened.anchor is not None:
             self.anchors[opened.anchor] = node
         self.attach(node)
+
+    def no_mapping(self, found: str, start: int) -> None:
+        message = f"the file holds {found}; a spec is a mapping"
+        self.report.add("FW206", (start, start + 1), message, suggestion="begin with `apiVersion: fwctl/v1`")
 
     def attach(self, node: Node) -> None:
         if not self.open:
@@ -194,6 +202,8 @@ class _Composer:
         holder.entries[key.text] = (key, value)
 
     def duplicate(self, key: Scalar, first: Scalar, suggestion: str) -> None:
+        if self.report.overflows("FW104", (key.start, key.end)):
+            return
         place = self.report.sources.position((first.start, first.end))
         message = f"key {shown(key.text)} was already given at line {place.line}, column {place.column}"
         self.report.add("FW104", (key.start, key.end), message, suggestion=suggestion)

@@ -58,6 +58,7 @@ def _in_file(file: ParsedFile, report: Report) -> list[_Ignore]:
     source = file.source
     comments = list(_COMMENT.finditer(source.text))
     scalars = sorted(_scalar_spans(file.root)) if comments else []
+    lines = _Lines(source)
     found = []
     for comment in comments:
         span = (source.base + comment.start(), source.base + comment.end())
@@ -83,7 +84,7 @@ def _in_file(file: ParsedFile, report: Report) -> list[_Ignore]:
                 severity=Severity.WARNING,
                 suggestion="write it behind the bracket",
             )
-        found.append(_Ignore(source, span, _line_meant(source, span[0]), codes))
+        found.append(_Ignore(source, span, lines.meant(span[0]), codes))
     return found
 
 
@@ -100,16 +101,30 @@ def _scalar_spans(node: Node | None) -> Iterator[tuple[int, int]]:
             yield from _scalar_spans(value)
 
 
-def _line_meant(source: Source, start: int) -> int:
-    """The comment's own line, or the next one with content when the comment stands alone."""
-    line = source.line_of(start)
-    before = source.text[source.line_starts[line - 1] : start - source.base]
-    if before.strip():
-        return line
-    following = line + 1
-    while following < len(source.line_starts) and _BLANK.fullmatch(source.line_text(following)):
-        following += 1
-    return following
+class _Lines:
+    """Which line a comment speaks of: its own, or the next one with content when it stands alone."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._following: list[int] | None = None
+
+    def meant(self, start: int) -> int:
+        source = self.source
+        line = source.line_of(start)
+        if source.text[source.line_starts[line - 1] : start - source.base].strip():
+            return line
+        if self._following is None:
+            self._following = self._next_with_content()
+        return self._following[line]
+
+    def _next_with_content(self) -> list[int]:
+        """For every line, the first one behind it that has content; one pass, however many comments."""
+        count = len(self.source.line_starts)
+        following = [count + 1] * (count + 1)
+        for line in range(count, 1, -1):
+            blank = _BLANK.fullmatch(self.source.line_text(line))
+            following[line - 1] = following[line] if blank else line
+        return following
 
 
 def _unused(ignore: _Ignore, report: Report, has_evidence: bool) -> None:

@@ -11,7 +11,6 @@ from fwctl.spec.compose import Parser, compose
 from fwctl.spec.decode import decode
 from fwctl.spec.files import Given
 from fwctl.spec.nodes import Mapping, Node, Scalar, place
-from fwctl.spec.nodes import Sequence as ListNode
 from fwctl.spec.report import Report
 from fwctl.spec.sources import Source, Span
 
@@ -77,21 +76,8 @@ def _parse(given: Given, report: Report, parser: Parser | None, *, is_defaults: 
         at = source.base + fault.offset
         report.add(fault.code, (at, at + 1), fault.message, suggestion=fault.suggestion)
     else:
-        root = _mapping(compose(source, report, parser), report)
+        root = compose(source, report, parser)
     return ParsedFile(source, root, digest, is_defaults)
-
-
-def _mapping(root: Node | None, report: Report) -> Mapping | None:
-    if root is None or isinstance(root, Mapping):
-        return root
-    found = "a list" if isinstance(root, ListNode) else "a single value"
-    report.add(
-        "FW206",
-        (root.start, root.start + 1),
-        f"the file holds {found}; a spec is a mapping",
-        suggestion="begin with `apiVersion: fwctl/v1`",
-    )
-    return None
 
 
 def _plain(path: str) -> str:

@@ -125,7 +125,7 @@ class Reader:
     def unknown(self, group: Group, key: Scalar, value: Node, base: str) -> None:
         span = (key.start, key.end)
         is_top = not self.prefix and not base and not group.path
-        if self.run.report.full("FW201", span) or (is_top and key.text.startswith("x-")):
+        if (is_top and key.text.startswith("x-")) or self.run.report.overflows("FW201", span):
             return
         parent = (base + group.path).rstrip(".")
         if _holds_secrets(group):

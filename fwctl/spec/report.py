@@ -53,6 +53,13 @@ class Report:
         """True when that many problems of this code stand in that file: by default, no more are kept."""
         return self._counts[self.sources.of(span[0]).file, code] >= most
 
+    def overflows(self, code: str, span: Span) -> bool:
+        """True when no more of this code are kept for that file; then this one is counted only."""
+        if not self.full(code, span):
+            return False
+        self._counts[self.sources.of(span[0]).file, code] += 1
+        return True
+
     def add(
         self,
         code: str,
@@ -68,10 +75,10 @@ class Report:
         same = (code, span, message)
         if same in self._seen:
             return
+        if self.overflows(code, span):
+            return
         source = self.sources.of(span[0])
         self._counts[source.file, code] += 1
-        if self._counts[source.file, code] > MOST_OF_A_CODE:
-            return
         self._seen.add(same)
         place = source.position(*span)
         self._found.append(

@@ -62,6 +62,8 @@ class Source:
         return None if _SECRET_KEY.search(text) else text
 
     def position(self, start: int, end: int) -> Position:
+        if start == end == self.base:
+            return Position(self.file, 1, 1, 1, 1)
         starts = self.line_starts
         first, last = self.line_of(start), self.line_of(max(start, end))
         return Position(
