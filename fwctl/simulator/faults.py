@@ -37,6 +37,8 @@ KINDS: dict[str, str] = {
     "hold_pipe": "leaves a child behind that holds the pipes open for `seconds` (30)",
     "lose_page": "drops the last half of a list's rows and says nothing",
     "mutate": "changes deployment `name` field `field` to `value` before the command runs",
+    "fails_later": "lets a create, update or undelete begin, and end in FAILED with `code` and `message` "
+    "after `after_s` (30) simulated seconds",
     "vanish": "removes deployment `name` before the command runs",
 }
 _FIRST_WHEN = {"error": "before", "hang": "before", "crash": "after", "exit": "after"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from fwctl.simulator.commands import deployment_text
+from fwctl.simulator.commands import deployment_text, meddle
 from fwctl.simulator.commands.context import CommandError, Context, wrapped
 from fwctl.simulator.commands.deployment_request import request
 from fwctl.simulator.commands.render import print_one, print_page, prototext
@@ -52,6 +52,7 @@ def create(ctx: Context) -> None:
             return
         with ctx.writing() as world:
             doc = deployments.create(world, ctx.account, body, options)
+    meddle.doom(ctx, doc["name"])
     print_one(ctx, doc)
     if ctx.flags.get("wait") and not options.validate_only:
         wait_for_ready(ctx, doc["name"])
@@ -139,6 +140,7 @@ def update(ctx: Context) -> None:
             return
         with ctx.writing() as world:
             doc = deployments.update(world, name, body, mask)
+    meddle.doom(ctx, name)
     print_one(ctx, doc)
 
 
@@ -185,6 +187,7 @@ def _confirm(ctx: Context, name: str) -> None:
 def undelete(ctx: Context) -> None:
     with wrapped(ctx, "undeleting deployment"), ctx.writing() as world:
         doc = deployments.undelete(world, _name(ctx))
+    meddle.doom(ctx, doc["name"])
     print_one(ctx, doc)
     if ctx.flags.get("wait"):
         wait_for_ready(ctx, doc["name"])

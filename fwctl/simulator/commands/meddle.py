@@ -25,6 +25,21 @@ def change_field(world: World, name: str, field: str, value: Any) -> None:
     world.tx.put(deployments.KIND, name, doc)
 
 
+def doom(ctx: Context, name: str) -> None:
+    """Let the operation that has just begun end in FAILED, where a `fails_later` rule says so."""
+    for rule in ctx.faults:
+        if rule["kind"] == "fails_later":
+            with ctx.writing() as world:
+                doc = world.tx.get(deployments.KIND, name)
+                if doc and "op" in doc["_sim"]:
+                    doc["_sim"]["op"]["fail"] = {
+                        "atS": world.now + float(rule.get("after_s", 30)),
+                        "code": rule.get("code", "INTERNAL"),
+                        "message": rule.get("message", "Internal error occurred"),
+                    }
+                    world.tx.put(deployments.KIND, name, doc)
+
+
 def apply(ctx: Context, rule: Rule) -> None:
     """Do what a `mutate` or `vanish` rule says."""
     name = names.qualify(str(rule.get("name", "")), ctx.account, "deployments", "deployment")

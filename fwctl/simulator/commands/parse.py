@@ -130,8 +130,11 @@ def parse(argv: list[str], profile: Profile) -> Invocation:
     dropped = set(places[: found.words])
     rest = [word for at, word in enumerate(argv) if at not in dropped]
     known = [*_globals(profile), *(flags_of(found.command, profile) if found.command else ())]
-    wants_help = help_first or "--help" in rest or "-h" in rest or not words
-    if wants_help or (found.command is None and not words[found.words :]):
+    wants_help = help_first or "--help" in rest or "-h" in rest
+    if found.command is None and not words[found.words :] and not wants_help:
+        _values(rest, known, profile)
+        wants_help = True
+    if wants_help:
         return Invocation(found.command, found.topic, [], {}, found.old, True)
     if found.command is None:
         if profile["unknown_verb"] == "help":
