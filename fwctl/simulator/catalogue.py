@@ -93,11 +93,6 @@ class Catalogue:
             if shape in (None, name):
                 yield from self._version_documents(name, row)
 
-    def shape_versions_of_model(self, model: str) -> Iterator[Doc]:
-        for name, row in self._shapes.items():
-            if _row_model(row) == model:
-                yield from self._version_documents(name, row)
-
     def _shape_document(self, name: str, row: Row) -> Doc:
         model = self._models.get(_row_model(row), {})
         draft = row.get("draft")

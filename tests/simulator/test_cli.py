@@ -10,7 +10,9 @@ import pytest
 
 from fwctl.simulator import profiles
 from fwctl.simulator.commands.registry import commands
-from tests.simulator.support import ADAPTER, BF16, FAST, MODEL, Sim
+from fwctl.simulator.platform import traffic
+from fwctl.simulator.state import Store
+from tests.simulator.support import ADAPTER, BF16, FAST, MODEL, NOW_S, Sim
 
 
 @pytest.fixture
@@ -620,6 +622,20 @@ class TestTheRest:
         words = ["deployment-metrics", "list", "--metric", "load"]
         assert sim.ok(*words, "-o", "json").json == {"series": []}
         assert sim.ok(*words).stdout == "DEPLOYMENT  TIME  VALUE\n"
+        with Store(sim.home) as store, store.write() as tx:
+            usage = dict.fromkeys(traffic.Usage._fields, 0) | {"requests": 2, "generated_tokens": 86_400}
+            row = {"deployment": "accounts/acme/deployments/a", "hourS": int(NOW_S) - 7200, **usage}
+            tx.put(traffic.KIND, "a", row)
+        words = ["deployment-metrics", "list", "--metric", "tokens-per-second", "--group-by", "deployment"]
+        words += ["--start", "2026-11-29", "--end", "2026-12-01", "--interval", "24h"]
+        # 86,400 tokens within the second day: one a second.
+        assert sim.ok(*words, "-o", "json").json["series"] == [
+            {
+                "labels": {"deployment": "accounts/acme/deployments/a"},
+                "values": [{"timestamp": int(NOW_S) - 43_200, "value": "1"}],
+            }
+        ]
+        assert sim.ok(*words).stdout.splitlines()[1].split() == ["a", "2026-11-30", "1"]
         for bad in (
             ["--metric", "x"],
             ["--metric", "load", "--group-by", "model"],
@@ -637,6 +653,15 @@ class TestTheRest:
                     page = sim.ok(*path.split(), "--help", FIRECTL_SIM_PROFILE=profile).stdout
                     assert f"Usage:\n  firectl {path} [flags]" in page
                     assert "Global Flags:\n  -a, --account-id string" in page
+
+    def test_pages_of_nouns_list_their_verbs(self, sim: Sim):
+        page = sim.ok("deployment", "--help").stdout
+        assert "Usage:\n  firectl deployment [command]\n" in page
+        verbs = {"create", "delete", "get", "list", "scale", "tag", "undelete", "update"}
+        assert set(re.findall(r"^  (\w+)  ", page, re.MULTILINE)) == verbs
+        deeper = sim.ok("deployment", "tag", "--help").stdout
+        assert set(re.findall(r"^  (\w+)  ", deeper, re.MULTILINE)) == {"list", "set", "unset"}
+        assert "  tag " not in sim.ok("deployment", "--help", FIRECTL_SIM_PROFILE="2026-07").stdout
 
     def test_the_root_page_names_the_nouns(self, sim: Sim):
         page = sim.ok().stdout
