@@ -87,8 +87,24 @@ RUN_FIELDS: tuple[Field, ...] = (
         minimum=0,
         example=60,
     ),
-    _row("defaults", Kind.OBJECT, "Deployment fields merged under every deployment of this file."),
-    _row("deployments", Kind.OBJECT, "Logical name -> deployment."),
+    _row(
+        "defaults",
+        Kind.OBJECT,
+        "Deployment fields merged under every deployment of this file.",
+        example={"region": "US"},
+    ),
+    _row(
+        "deployments",
+        Kind.OBJECT,
+        "Logical name -> deployment.",
+        example={
+            "chat": {
+                "model": "accounts/fireworks/models/llama-v3p1-8b-instruct",
+                "shape": "fast",
+                "replicas": {"min": 1, "max": 2},
+            }
+        },
+    ),
 )
 
 

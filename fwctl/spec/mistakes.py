@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fwctl.spec.reader import Reader
 
 # Forms that are a plain type error where a number or a boolean is expected, not a trap.
-_HONEST = frozenset({Form.TEXT, Form.NULL, Form.BOOL, Form.INT, Form.FLOAT, Form.EXPONENT})
+_HONEST = frozenset({Form.TEXT, Form.NULL, Form.BOOL, Form.INT, Form.FLOAT, Form.EXPONENT, Form.INFINITE})
 _EXPECTED = {
     Kind.INT: "a whole number",
     Kind.NUMBER: "a number",

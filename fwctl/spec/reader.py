@@ -18,7 +18,7 @@ from fwctl.spec.groups import Group
 from fwctl.spec.mistakes import described
 from fwctl.spec.nodes import Broken, Mapping, Node, Scalar, place
 from fwctl.spec.pointers import known_elsewhere, pointer
-from fwctl.spec.report import MOST_GUESSES, Report, escape, shown
+from fwctl.spec.report import MOST_GUESSES, Report, escape, invisible_in, shown
 from fwctl.spec.scalars import TRAPS, Form, form_of
 from fwctl.spec.sources import Span
 
@@ -144,6 +144,10 @@ class Reader:
 
     def meant(self, group: Group, key: str, base: str, span: Span) -> str:
         """What an unknown key was probably meant to be: a key here, or a field elsewhere by any name."""
+        if (invisible := invisible_in(key)) is not None:
+            return f"the key holds {invisible}; type it again"
+        if ":" in key:
+            return "put a space behind the colon"
         if not self.run.report.full("FW201", span, MOST_GUESSES):
             elsewhere = known_elsewhere(key) if self.prefix and not base else None
             meant = elsewhere or closest(key, group.children)

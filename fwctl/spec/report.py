@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -20,6 +21,16 @@ def shown(text: str) -> str:
     if text.isprintable() and "'" not in text:
         return f"'{text}'"
     return repr(text)
+
+
+# White space and marks that look like nothing or like a space; pasted text is full of them.
+_INVISIBLE = re.compile("[\u00a0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2069\u3000\ufeff]")
+
+
+def invisible_in(text: str) -> str | None:
+    """Name of the first character that nobody sees, for a message; None when there is none."""
+    found = _INVISIBLE.search(text)
+    return f"an invisible character (U+{ord(found.group()):04X})" if found else None
 
 
 def flow(value: object) -> str:

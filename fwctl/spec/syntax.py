@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import yaml
 
-from fwctl.spec.report import Report, shown
+from fwctl.spec.report import Report, invisible_in, shown
 from fwctl.spec.sources import Source
 
 # Part of the parser's message -> what usually causes it. First match wins.
@@ -45,7 +45,11 @@ def report_syntax_error(source: Source, error: yaml.YAMLError, report: Report) -
     if source.text[offset : offset + 1] in ("@", "`", "%"):
         message += f": {shown(source.text[offset])}"
     advice = next((advice for part, advice in _ADVICE if part in problem), _FALLBACK)
-    if "${env:" in source.line_text(source.line_of(start)):
+    line = source.line_text(source.line_of(start))
+    invisible = invisible_in(line)
+    if invisible is not None:
+        advice = f"the line holds {invisible}; write plain spaces"
+    elif "${env:" in line:
         advice = 'inside [ ] and { } put quotes around a reference: "${env:NAME}"'
     report.add("FW101", (start, min(start + 1, source.base + len(source.text))), message, suggestion=advice)
 

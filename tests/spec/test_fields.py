@@ -25,6 +25,8 @@ ONE_REGION = "region: US_IOWA_1"
         ("accelerator_type: x", "did you mean accelerator.type?"),
         ("autoscaling: {scale_up_windows: 30s}", "did you mean scale_up_window?"),
         ("x-note: a", None),
+        ("tags:a: b", "put a space behind the colon"),
+        ("\u00a0tags: b", "the key holds an invisible character (U+00A0); type it again"),
         ("zzz: a", None),
     ],
 )

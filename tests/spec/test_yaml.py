@@ -25,6 +25,7 @@ UNREADABLE: list[tuple[str, str | bytes, tuple[str, int]]] = [
     ("empty-document", "---\n...\n", ("FW111", 1)),
     ("scalar-root", "hello\n", ("FW206", 1)),
     ("list-root", "# specs\n- a\n- b\n", ("FW206", 2)),
+    ("tagged-root", "!x hello\n", ("FW107", 1)),
     ("second-document", spec() + "---\na: 1\n", ("FW106", ADDED)),
     ("second-document-empty", spec() + "---\n", ("FW106", ADDED)),
     ("tab-only", spec("autoscaling:\n\tscale_up_window: 30s").replace("    \t", "\t"), ("FW103", 12)),
@@ -104,6 +105,14 @@ def test_a_written_out_jinja_template_says_what_is_wrong() -> None:
     assert set(codes(load_text(spec("display_name: {{ name }}")))) == {"FW114", "FW202"}
 
 
+@pytest.mark.parametrize(
+    "text", [spec("\u00a0 tags: {a: b}"), spec("tags:\u00a0{a: b}"), spec("\u3000a: b: c")]
+)
+def test_an_invisible_character_is_named(text: str) -> None:
+    suggestions = [d.suggestion or "" for d in load_text(text).diagnostics]
+    assert any("an invisible character (U+" in suggestion for suggestion in suggestions)
+
+
 @BOTH
 def test_half_a_surrogate_pair_is_refused(parser: Parser) -> None:
     loaded = load_text(spec('display_name: "\\ud800"'), parser=parser)
@@ -175,7 +184,7 @@ def test_text_that_all_readers_take_as_text_needs_no_quotes(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["010", "08", "0o17", "0x10", "0b11", "1_0", "1:30", "yes", "2026-12-01", ".nan", "="]
+    "value", ["010", "08", "0o17", "0x10", "0b11", "1_0", "1:30", "yes", "2026-12-01", "="]
 )
 def test_numbers_are_plain_decimals(value: str) -> None:
     assert found(load_text(spec(accelerator=f"accelerator: {{type: NVIDIA_H100_80GB, count: {value}}}"))) == [
@@ -183,7 +192,9 @@ def test_numbers_are_plain_decimals(value: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("value", ["'1'", "1.0", "1e0", "true", "null", "", "[1]", "{a: 1}", "NaN", "one"])
+@pytest.mark.parametrize(
+    "value", ["'1'", "1.0", "1e0", "true", "null", "", "[1]", "{a: 1}", "NaN", ".nan", "-.inf", "one"]
+)
 def test_nothing_is_converted_to_a_number(value: str) -> None:
     assert found(load_text(spec(accelerator=f"accelerator: {{type: NVIDIA_H100_80GB, count: {value}}}"))) == [
         ("FW202", 7)
@@ -336,3 +347,9 @@ def test_the_thousands_of_the_same_problem_are_counted_not_listed() -> None:
     loaded = load_text(spec("tags: [" + "!x a," * 10_500 + "]"))
     assert len([d for d in loaded.diagnostics if d.code == "FW107"]) == 10_000
     assert any("and 500 more of FW107" in d.message for d in loaded.diagnostics)
+
+
+def test_the_thousands_of_a_key_are_counted_not_listed() -> None:
+    loaded = load_text(spec() + "x-a:\n" + "  a: 1\n" * 10_201)
+    assert len(loaded.diagnostics) == 10_000
+    assert loaded.diagnostics[-1].message.endswith("(and 200 more of FW104 in this file)")

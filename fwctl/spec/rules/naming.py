@@ -15,6 +15,9 @@ from fwctl.spec.rules.registry import deployment_rule
 from fwctl.spec.view import Finding, View
 
 _ID_WORDS = "1 to 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
+# Controls (C0, C1), line separators, and marks that turn the direction of text around.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_LINES = {ord("\n"): " ", ord("\t"): " "}
 _LONGEST_BLUE_GREEN_ID = 58  # a replacement appends a hyphen and four characters to the ID
 _NEEDS = {
     "models": "a model name, accounts/<account>/models/<model>",
@@ -140,8 +143,7 @@ def _texts(d: View) -> Iterator[Finding]:
         most = BY_PATH[path].max_length or 0
         if len(value) > most:
             yield d.finding(path, f"{path} has {len(value)} characters; {most} is the most", "shorten it")
-        allowed = "\n\t" if path == "description" else ""
-        if any(not character.isprintable() and character not in allowed for character in value):
+        if _CONTROL.search(value.translate(_LINES) if path == "description" else value):
             yield d.finding(path, f"{path} holds a control character", "write plain text")
 
 
@@ -174,7 +176,7 @@ def tag_problem(key: str, value: str | None) -> str | None:
         return (
             f"the value of tag {key} must have 1 to {names.LONGEST_TAG_VALUE} characters and no outer spaces"
         )
-    return None if value.isprintable() else f"the value of tag {key} holds a control character"
+    return f"the value of tag {key} holds a control character" if _CONTROL.search(value) else None
 
 
 def _field_names(d: View) -> Iterator[Finding]:
