@@ -20,6 +20,7 @@ from fwctl.firectl.runner import Runner
 
 _FORMAT = 1
 _PARALLEL = 4
+_ON_EVERY_PAGE = ("Usage:", "Flags:")  # a text without them was cut, and says nothing about the build
 
 
 def read_version(runner: Runner) -> str:
@@ -70,7 +71,8 @@ def _page(runner: Runner, command: str) -> frozenset[str] | None:
     outcome = runner.call([*command.split(), "--help"])
     if not outcome.ok:
         return frozenset() if outcome.error_class is ErrorClass.INVALID else None
-    return parse_help(command, outcome.stdout + "\n" + outcome.stderr)
+    text = outcome.stdout + "\n" + outcome.stderr
+    return parse_help(command, text) if all(word in text for word in _ON_EVERY_PAGE) else None
 
 
 def _load(path: Path) -> dict[str, frozenset[str]] | None:

@@ -118,3 +118,9 @@ def test_the_place_of_the_cache_depends_on_build_version_and_settings(tmp_path: 
 def test_the_cache_folder_comes_from_the_environment_handed_in(environ, folder):
     place = cache_path(environ, ["firectl"], "1.8.9")
     assert (str(place.parent) if place else None) == folder
+
+
+def test_a_page_that_was_cut_says_nothing_and_is_not_cached(tmp_path: Path):
+    caps = probe(make_runner(tmp_path, BUILD.replace("Flags:", "Fla")))
+    assert "deployment update" not in caps.flags
+    assert not (tmp_path / "cache").exists()
