@@ -34,10 +34,10 @@ def ask(model: str, env: Env) -> Answer:
             headers={"Authorization": f"Bearer {key}"},
             timeout=_TIMEOUT_S,
         )
-    except httpx.TransportError as error:
+    except (httpx.UnsupportedProtocol, httpx.InvalidURL, ValueError) as error:
+        return Answer(ok=False, message=env.redactor.mask(f"{URL_VARIABLE}: {error}"))
+    except httpx.HTTPError as error:
         return Answer(ok=False, progress=True, message=env.redactor.mask(str(error) or type(error).__name__))
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        return Answer(ok=False, message=env.redactor.mask(str(error)))
     return judge(response.status_code, _body(response), env)
 
 
