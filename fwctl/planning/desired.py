@@ -12,13 +12,14 @@ from fwctl.live.model import LiveDeployment
 from fwctl.live.normalise import full_name
 from fwctl.planning.context import Context, problem
 from fwctl.planning.shapes import NO_SHAPE, ShapeChoice, choose
-from fwctl.planning.values import same, zero
+from fwctl.planning.values import same
 from fwctl.spec.model import Deployment
 
 # The platform refuses these beside a shape, which owns the hardware (docs.fireworks.ai on-demand guide
 # and the training SDK of fireworks-ai 1.2.30, read 2026-11-30).
 NOT_BESIDE_A_SHAPE = ("accelerator.type", "accelerator.count", "precision")
 NEVER_DIFFED = ("id", "accept_shapeless_risk")
+_GIVEN_UP: Mapping[str, Any] = {"speculation.draft_model": "", "speculation.ngram_length": 0}
 _DRAFTER = {"draft": "speculation.draft_model", "ngram": "speculation.ngram_length"}
 
 
@@ -81,7 +82,7 @@ def _exclusive(values: Mapping[str, Any], current: LiveDeployment | None) -> dic
     live = current.fields if current else {}
     mode = str(values.get("speculation.mode"))
     return {
-        path: zero(BY_PATH[path]) or ""
+        path: _GIVEN_UP[path]
         for other, path in _DRAFTER.items()
         if mode in _DRAFTER and other != mode and path in live
     }
