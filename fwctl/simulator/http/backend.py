@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import sqlite3
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
@@ -13,14 +13,12 @@ from fwctl.simulator.faults import Rule
 from fwctl.simulator.platform.errors import PlatformError
 from fwctl.simulator.platform.world import Caller, World
 from fwctl.simulator.settings import Settings
-from fwctl.simulator.state import Store, Tx
+from fwctl.simulator.state import DATABASE, Store, Tx
 from fwctl.simulator.timing import Clock
 
 T = TypeVar("T")
 
 _NOBODY = Caller("fireworks", "readonly")
-# Whether there are fault rules at all is asked this often.
-_FAULTS_FRESH_S = 0.05
 
 
 class _Opened(NamedTuple):
@@ -39,9 +37,9 @@ class Backend:
         self.catalogue = catalogue.load(extra)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="state")
         self._opened: _Opened | None = None
-        self.version = 0
+        self._watch: sqlite3.Connection | None = None
         self._faulty = False
-        self._looked_s = -_FAULTS_FRESH_S
+        self._looked_at = -1
 
     def _open(self) -> _Opened:
         if self._opened is None:
@@ -63,15 +61,18 @@ class Backend:
 
     async def run(self, work: Callable[[World], T], caller: Caller, *, write: bool = False) -> T:
         """`work` inside one transaction; PlatformError comes through."""
-        result = await asyncio.get_running_loop().run_in_executor(
-            self._thread, self._call, work, caller, write
-        )
-        if write:
-            self.version += 1
-        return result
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._call, work, caller, write)
+
+    def version(self) -> int:
+        """Changes whenever any process has changed the state; costs microseconds."""
+        if self._watch is None:
+            self._watch = sqlite3.connect(self.settings.home / DATABASE)
+        return int(self._watch.execute("PRAGMA data_version").fetchone()[0])
 
     def close(self) -> None:
         """Finish what runs and close the file."""
+        if self._watch is not None:
+            self._watch.close()
         if self._opened is not None:
             self._thread.submit(self._opened.store.close).result()
         self._thread.shutdown()
@@ -97,13 +98,13 @@ class Backend:
 
     async def faults(self, words: str) -> list[Rule]:
         """The stored fault rules that hit this call; it is counted for every rule that matches."""
-        now = time.monotonic()
-        if now - self._looked_s > _FAULTS_FRESH_S:
+        version = self.version()
+        if version != self._looked_at:
             file = self.settings.faults_file
             self._faulty = file is not None or await self.run(
                 lambda world: bool(world.tx.meta("faults")), _NOBODY
             )
-            self._looked_s = time.monotonic()
+            self._looked_at = version
         if not self._faulty:
             return []
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._due, words)

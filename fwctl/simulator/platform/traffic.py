@@ -58,6 +58,9 @@ def set_load(doc: Doc, load: Mapping[str, float], now: float, *, until_s: float 
     sim["load"] = {key: value for key, value in load.items() if value > 0}
     if autoscaling.required(doc, sim["load"]) != before:
         sim["loadSinceS"] = now
+    if sim["load"] and sim["desired"] == 0 and doc.get("maxReplicaCount", 0):
+        # A request wakes a deployment at zero at once; the 503 it gets says so.
+        autoscaling.set_desired(sim, 1, now)
     if served or sim["load"]:
         sim["lastRequestS"] = now
         sim["idleSinceS"] = max(now, sim["idleSinceS"])

@@ -39,7 +39,8 @@ class Directory:
         key = (caller.account, model)
         seen = self._seen.get(key)
         now = time.monotonic()
-        fresh = seen is not None and now - seen.at_s < _FRESH_S and seen.version == self._backend.version
+        version = self._backend.version()
+        fresh = seen is not None and now - seen.at_s < _FRESH_S and seen.version == version
         if seen is not None and fresh and f"/{routers.KIND}/" not in model:
             return seen
         self._draws += 1
@@ -52,7 +53,7 @@ class Directory:
                 found = error
             limit = quotas.get(world, caller.account, quotas.REQUESTS, ())
             suspended = bool(world.suspended or world.tx.meta(f"suspended/{caller.account}"))
-            return Seen(found, int(limit["value"]), suspended, now, self._backend.version)
+            return Seen(found, int(limit["value"]), suspended, now, version)
 
         seen = await self._backend.run(work, caller)
         if len(self._seen) >= _MOST:

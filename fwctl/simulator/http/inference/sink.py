@@ -122,9 +122,18 @@ _STRIKES: dict[str, Callable[[Sink, Fault], Any]] = {
     "role-only": Sink.role_only,
     "endless": Sink.endless,
 }
+
+
+def _null_content(data: bytes) -> bytes:
+    if b'"content":' in data:
+        return data
+    return data.replace(b'"delta":{', b'"delta":{"content":null,', 1).replace(b"null,}", b"null}", 1)
+
+
 _CHANGES: dict[str, Callable[[bytes], bytes]] = {
     "crlf": lambda data: data.replace(b"\n", b"\r\n"),
     "comments": lambda data: b": ping\n\n" + data,
+    "null-content": _null_content,
     "no-space": lambda data: data.replace(b"data: ", b"data:", 1),
 }
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from fwctl.simulator.catalogue import FIREWORKS
 from fwctl.simulator.http.reply import InferenceError
-from fwctl.simulator.platform import deployments, models, names, routers
+from fwctl.simulator.platform import deployments, loras, models, names, routers
 from fwctl.simulator.platform.world import World
 from fwctl.simulator.timing import parse_rfc3339
 
@@ -65,9 +65,13 @@ def _on(world: World, deployment: Doc, adapter: str | None) -> Target:
 
 
 def _adapters(world: World, deployment: Doc) -> set[str]:
-    rows = world.tx.all("deployedModels")
+    """Adapters that answer. On a quantised deployment they say DEPLOYED and answer nowhere (July 2026)."""
+    if deployment.get("precision") not in {"BF16", "FP16"}:
+        return set()
     return {
-        row["model"] for row in rows if row["deployment"] == deployment["name"] and row["state"] == "DEPLOYED"
+        row["model"]
+        for row in loras.every(world, names.account_of(deployment["name"]))
+        if row["deployment"] == deployment["name"] and row["state"] == "DEPLOYED"
     }
 
 
@@ -77,14 +81,11 @@ def _with_suffix(world: World, model: str, suffix: str) -> Target:
     account = world.caller.account
     deployment = _visible_deployment(world, names.join(account, "deployments", suffix) if short else suffix)
     full = model if model.startswith("accounts/") else names.join(account, "models", model)
-    adapters = _adapters(world, deployment)
-    if full in adapters:
+    if full in _adapters(world, deployment):
         return _on(world, deployment, full)
     target = _on(world, deployment, None)
-    merged = deployment["baseModel"] != target.base["name"]
-    if full == deployment["baseModel"] and not (merged and (short or full != model)):
-        return target
-    if full == target.base["name"] and not short and not merged:
+    live_merge = deployment["baseModel"] != target.base["name"]
+    if full == deployment["baseModel"] and not (live_merge and (short or full != model)):
         return target
     raise missing()
 
