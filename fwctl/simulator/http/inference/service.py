@@ -83,6 +83,14 @@ class Service:
             raise InferenceError(400, "INVALID_ARGUMENT", f"the body is not JSON: {error}") from None
         return request_id(prefix), received_s, knobs, caller, body
 
+    async def _glimpse(self, caller: Caller, body: Any) -> Target | None:
+        """Whom the body means, so that refusals count as errors of that deployment."""
+        model = body.get("model") if isinstance(body, dict) else None
+        if not isinstance(model, str):
+            return None
+        seen = await self.directory.find(caller, model, self.preparer.concurrent())
+        return seen.target if isinstance(seen.target, Target) else None
+
     async def _fault(self, knobs: Knobs, endpoint: str, body: Any) -> misbehave.Fault | None:
         """The fault of this request: its own knob's, else the first stored rule that hits it."""
         if knobs["fault"]:
@@ -110,6 +118,7 @@ class Service:
         target: Target | None = None
         try:
             identity, received_s, knobs, caller, body = await self.open(http, "chatcmpl" if chat else "cmpl")
+            target = await self._glimpse(caller, body)
             fault = await self._fault(knobs, "chat" if chat else "completion", body)
             await misbehave.before_answer(http, fault)
             asked = requests.read(body, chat=chat)
