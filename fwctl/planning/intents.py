@@ -207,7 +207,10 @@ def _rollback(context: Context, name: str, live: LiveDeployment) -> Change:
     steps += mark_steps(context, old, marked(old.marker, attempt=old.marker.attempt + 1, step=None))
     entry = context.spec.deployments[name]
     router = entry.fields.get("router")
-    if router is not None:
+    if router is not None and "routers" in context.live.unread:
+        why = f"router cannot be read: {context.live.unread['routers']}"
+        return blocked(change, [problem("unreadable", why, entry, "router")])
+    if router in context.live.routers:
         steps += replace_behind_router(
             context, str(router), leaves=new.deployment_id, joins=old.deployment_id
         )
