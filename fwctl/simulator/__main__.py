@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
 
 from fwctl.simulator.commands.app import run
 
+_INTERRUPTED = 130
+
 
 def main() -> int:
-    """Run one command line of this process; returns its exit code."""
-    return run(sys.argv[1:], os.environ, Path.cwd(), (sys.stdin, sys.stdout, sys.stderr))
+    """Run one command line of this process; returns its exit code.
+
+    Output is UTF-8 whatever the locale, as a Go program's is.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        return run(sys.argv[1:], os.environ, Path.cwd(), (sys.stdin, sys.stdout, sys.stderr))
+    except KeyboardInterrupt:
+        return _INTERRUPTED
 
 
 if __name__ == "__main__":

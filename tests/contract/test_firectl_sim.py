@@ -189,3 +189,36 @@ def test_a_thousand_deployments_are_listed_in_one_page(start: Start, tmp_path: P
             name = f"accounts/acme/deployments/d{number}"
             tx.put("deployments", name, doc | {"name": name})
     assert len(listed(start)) == 1000
+
+
+def test_output_is_utf8_whatever_the_locale(start: Start):
+    finish(create(start, "a", "--display-name", "Büro ✓", LC_ALL="C", PYTHONUTF8="0"))
+    _, out, _ = finish(start("deployment", "get", "a", LC_ALL="C", PYTHONUTF8="0"))
+    assert "Display Name: Büro ✓\n".encode() in out
+
+
+def test_words_that_are_no_utf8_are_refused(start: Start):
+    code, out, err = finish(start("deployment", "get", os.fsdecode(b"\xff\xfe")))
+    assert (code, out) == (1, b"")
+    assert err.endswith(b"string field contains invalid UTF-8\n")
+
+
+def test_an_unusable_state_is_one_line(start: Start, tmp_path: Path):
+    (tmp_path / ".firectl-sim").mkdir()
+    (tmp_path / ".firectl-sim" / "state.db").write_bytes(b"this is no database, this is no database" * 50)
+    code, out, err = finish(start("deployment", "list"))
+    assert (code, out) == (1, b"")
+    assert err.startswith(NOTICE + b"firectl-sim: the state cannot be used: file is not a database")
+    (tmp_path / "file").write_text("")
+    code, _, err = finish(start("deployment", "list", FIRECTL_SIM_HOME="file"))
+    assert (code, err.count(b"\n")) == (1, 2)
+
+
+def test_an_interrupted_wait_ends_without_a_traceback(start: Start):
+    process = create(start, "a", "--wait")
+    assert process.stdout
+    assert process.stdout.readline().startswith(b"Name: ")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in out + err

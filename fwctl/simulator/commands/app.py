@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,6 +33,9 @@ _DEPRECATION = (
 )
 _SHORTENED = ("truncate", "empty")
 _GERUNDS = {"create": "creating"}
+_NOT_UTF8 = (
+    "rpc error: code = Internal desc = grpc: error while marshaling: string field contains invalid UTF-8"
+)
 _FAILED = 1
 _PIPE_CLOSED = 141
 
@@ -62,10 +66,17 @@ def run(
     except (SettingsError, profiles.ProfileError, catalogue.CatalogueError, faults.FaultError) as error:
         stderr.write(f"firectl-sim: {error}\n")
         return _FAILED
+    except sqlite3.Error as error:
+        stderr.write(f"firectl-sim: the state cannot be used: {error}; `firectl-sim sim reset`, or another ")
+        stderr.write("FIRECTL_SIM_HOME\n")
+        return _FAILED
     except BrokenPipeError:
         # The reader has gone; the interpreter must not try to flush again on its way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
         return _PIPE_CLOSED
+    except OSError as error:
+        stderr.write(f"firectl-sim: {error}\n")
+        return _FAILED
     return code
 
 
@@ -95,7 +106,11 @@ def _logged(session: Session) -> int:
 
 def _parsed(session: Session) -> tuple[Invocation | None, _CallError | None]:
     try:
+        for word in session.argv:
+            word.encode()
         return parse(session.argv, session.profile), None
+    except UnicodeEncodeError:
+        return None, _CallError(_NOT_UTF8)
     except UsageError as error:
         return None, _CallError(str(error), int(session.profile["usage_exit_code"]))
 

@@ -94,7 +94,8 @@ def request(ctx: Context, world: World) -> tuple[Doc, list[str]]:
         body |= rows
         mask.append("scalingSchedules")
     if "expire-time" in ctx.flags:
-        body["expireTime"] = str(ctx.flags["expire-time"]).replace(" ", "T") + "Z"
+        instant = str(ctx.flags["expire-time"]).replace(" ", "T") + "Z"
+        body |= protojson.convert("Deployment", {"expireTime": instant})
         mask.append("expireTime")
     return body, mask
 

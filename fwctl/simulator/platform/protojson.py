@@ -136,6 +136,7 @@ def parse(message: str, text: str) -> Doc:
     """A resource in REST shape from JSON text. Raises InvalidArgument as the platform words it."""
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
+        json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise invalid(f"proto: syntax error: {str(error)[:120]}") from None
     if _depth(value) > _MAX_DEPTH:

@@ -54,6 +54,7 @@ def test_enums_by_number_and_large_numbers_as_text():
         ("[]", "unexpected token []"),
         ("{", "syntax error"),
         ('{"a": NaN}', "syntax error"),
+        ('{"displayName": "\\ud800"}', "syntax error"),
         ('{"a": ' * 70 + "1" + "}" * 70, "recursion depth"),
         ("[" * 100_000, "syntax error"),
     ],
