@@ -12,6 +12,11 @@ from fwctl.simulator.commands.app import run
 _INTERRUPTED = 130
 
 
+def _utf8(word: str) -> str:
+    """A word as its bytes read in UTF-8, whatever the locale made of them; surrogates mark what is none."""
+    return os.fsencode(word).decode("utf-8", "surrogateescape")
+
+
 def main() -> int:
     """Run one command line of this process; returns its exit code.
 
@@ -21,7 +26,12 @@ def main() -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        return run(sys.argv[1:], os.environ, Path.cwd(), (sys.stdin, sys.stdout, sys.stderr))
+        return run(
+            [_utf8(word) for word in sys.argv[1:]],
+            os.environ,
+            Path.cwd(),
+            (sys.stdin, sys.stdout, sys.stderr),
+        )
     except KeyboardInterrupt:
         return _INTERRUPTED
 
