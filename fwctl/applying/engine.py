@@ -22,7 +22,6 @@ from fwctl.applying.effects import (
     Effect,
     Ended,
     Look,
-    Pause,
     Poll,
     Procedure,
     StoppedError,
@@ -166,8 +165,8 @@ class Engine:
                 self._at.polls.append(task)
             case Ask(model):
                 self._submit(lambda: self._platform.ask(model), lambda got: self._deliver(task, got))
-            case Pause(seconds):
-                self._at.pauses.append((self._clock.monotonic() + seconds, task))
+            case _:
+                self._at.pauses.append((self._clock.monotonic() + effect.seconds, task))
 
     def _close(self, task: _Task, ended: Ended) -> None:
         del self._active[task.item.key]

@@ -64,28 +64,25 @@ def _until_switched(work: Work, key: str) -> Procedure[Ended]:
 
 
 def _build_and_switch(work: Work, key: str) -> Procedure[Ended]:
-    first, switch = _split(work.change.steps)
+    first, switch = _split(work, key)
     for step in first:
-        if step.verb == CREATE:
-            yield from writes.create(work, step)
-        elif step.verb in TAGS:
+        if step.verb in (CREATE, *TAGS):
             yield from perform(work, step)
     ended = yield from _prove(work, key, [step for step in first if step.verb in ADDONS])
     if ended.outcome is not Outcome.DONE:
         return ended
-    if switch is not None:
-        yield from _join_router(work, key)
-        yield from writes.update(work, switch)
+    yield from _join_router(work, key)
+    yield from writes.update(work, switch)
     return ended
 
 
-def _split(steps: Sequence[Step]) -> tuple[Sequence[Step], Step | None]:
+def _split(work: Work, key: str) -> tuple[Sequence[Step], Step]:
     """The calls that build the new deployment, and the one that switches to it."""
-    for number, step in enumerate(steps):
+    for number, step in enumerate(work.change.steps):
         marker = marker_in(step) if step.verb == UPDATE else None
         if marker is not None and marker.step == SWITCHED:
-            return steps[:number], step
-    return steps, None
+            return work.change.steps[:number], step
+    raise ActionFailedError(stale(f"the switch to {key} was taken back since the plan"))
 
 
 def _prove(work: Work, key: str, addons: Sequence[Step]) -> Procedure[Ended]:

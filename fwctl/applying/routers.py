@@ -41,7 +41,7 @@ def change_members(
     joining = frozenset(key for key in join if _exists(state, key))
     before = members(row)
     after = (before | joining) - frozenset(leave)
-    if join and not joining:
+    if join and not joining and not leave:
         return Ended(Outcome.SKIPPED, "none of the deployments that were to stand behind it exists")
     if after == before:
         return Ended(note=OTHER_RUN)

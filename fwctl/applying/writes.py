@@ -14,6 +14,7 @@ from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.planning.model import Step
 
 TAKEN = "already_exists"
+MOST_TRIES = 2
 OTHER_RUN = "done by another run"
 UNANSWERED = "the call gave no clear answer, but the platform shows the result"
 
@@ -24,10 +25,9 @@ def create(work: Work, step: Step) -> Procedure[str]:
     Never retried blindly: whatever is not a clear refusal is settled by reading live state, and only
     an absent deployment is tried a second time.
     """
-    for attempt in (1, 2):
-        result: CallResult = yield Call(step)
-        if result.ok:
-            return ""
+    tries = 1
+    result: CallResult = yield Call(step)
+    while not result.ok:
         if result.error_class in DEFINITE_CLASSES:
             raise ActionFailedError(of_call(result))
         if result.error_class != TAKEN:
@@ -36,9 +36,11 @@ def create(work: Work, step: Step) -> Procedure[str]:
         live = state.deployments.get(step.target)
         if live is not None:
             return _existing(work, live, result)
-        if attempt == 2:
-            break
-    raise ActionFailedError(of_call(result))
+        if tries == MOST_TRIES:
+            raise ActionFailedError(of_call(result))
+        tries += 1
+        result = yield Call(step)
+    return ""
 
 
 def _existing(work: Work, live: LiveDeployment, result: CallResult) -> str:
@@ -110,17 +112,19 @@ def repeatable(
     step: Step, happened: Callable[[LiveState], bool], *, pause_s: float, settled_by: tuple[str, ...] = ()
 ) -> Procedure[str]:
     """A call that may be made twice. settled_by: refusals that may mean it was done before."""
-    for attempt in (1, 2):
-        result: CallResult = yield Call(step)
-        if result.ok:
-            return ""
-        if result.error_class in DEFINITE_CLASSES and result.error_class not in settled_by:
+    tries = 1
+    result: CallResult = yield Call(step)
+    while not result.ok:
+        refused_as_done = result.error_class in settled_by
+        if result.error_class in DEFINITE_CLASSES and not refused_as_done:
             raise ActionFailedError(of_call(result))
-        if result.error_class not in settled_by:
+        if not refused_as_done:
             yield Pause(pause_s)
         state: LiveState = yield Look()
         if happened(state):
-            return UNANSWERED if result.error_class not in settled_by else OTHER_RUN
-        if attempt == 2 or result.error_class in settled_by:
-            break
-    raise ActionFailedError(of_call(result))
+            return OTHER_RUN if refused_as_done else UNANSWERED
+        if tries == MOST_TRIES or refused_as_done:
+            raise ActionFailedError(of_call(result))
+        tries += 1
+        result = yield Call(step)
+    return ""

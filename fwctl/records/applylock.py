@@ -11,7 +11,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,8 +25,11 @@ _LONGEST_HOLDER_BYTES = 4096
 
 
 @contextmanager
-def apply_lock(path: Path, clock: Clock, command: str) -> Iterator[str | None]:
-    """Holds the lock; yields a note when this file system offers no locks, else None.
+def apply_lock(
+    path: Path, clock: Clock, command: str, *, lock: Callable[[BinaryIO], None] | None = None
+) -> Iterator[str | None]:
+    """Holds the lock; yields a note when this file system offers no locks, else None. lock: how a file
+    is locked, by default as the operating system does it.
 
     Raises RefusedError that names the holder when another apply has it.
     """
@@ -37,15 +40,15 @@ def apply_lock(path: Path, clock: Clock, command: str) -> Iterator[str | None]:
         yield f"no local lock: {path} cannot be opened ({error.strerror or error})"
         return
     with file:
-        note = _acquire(file, path)
+        note = _acquire(file, path, lock or _lock)
         if note is None:
             _write_holder(file, clock, command)
         yield note
 
 
-def _acquire(file: BinaryIO, path: Path) -> str | None:
+def _acquire(file: BinaryIO, path: Path, lock: Callable[[BinaryIO], None]) -> str | None:
     try:
-        _lock(file)
+        lock(file)
     except OSError as error:
         if error.errno in _BUSY:
             raise _refusal(file, path) from None

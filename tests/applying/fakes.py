@@ -138,13 +138,15 @@ class FakePlatform:
 
     def _deployment_tag_set(self, step: Step) -> CallResult:
         old = self.live[step.target]
-        tags = {**old.raw.get("annotations", {}), **step.fields["tags"]}
+        new = {f"custom/{key}": value for key, value in step.fields["tags"].items()}
+        tags = {**old.raw.get("annotations", {}), **new}
         self.live[step.target] = replace(old, raw={**old.raw, "annotations": tags})
         return ok()
 
     def _deployment_tag_unset(self, step: Step) -> CallResult:
         old = self.live[step.target]
-        tags = {k: v for k, v in old.raw.get("annotations", {}).items() if k not in step.fields["tags"]}
+        gone = {f"custom/{key}" for key in step.fields["tags"]}
+        tags = {k: v for k, v in old.raw.get("annotations", {}).items() if k not in gone}
         self.live[step.target] = replace(old, raw={**old.raw, "annotations": tags})
         return ok()
 
@@ -168,10 +170,9 @@ class FakePlatform:
 
 
 def router(step: Step) -> dict[str, Any]:
-    names = [f"accounts/acme/deployments/{name}" for name in step.fields["deployments"]]
     return {
         "name": f"accounts/acme/routers/{step.target}",
-        "deployments": names,
+        "deployments": list(step.fields["deployments"]),
         "strategy": step.fields["strategy"],
     }
 

@@ -74,5 +74,11 @@ def test_what_a_status_means(status: int, body: Any, ok: bool, progress: bool, m
     assert (answer.ok, answer.progress, answer.message) == (ok, progress, message)
 
 
+def test_an_answer_that_is_no_json_is_progress() -> None:
+    with serving(body=b"<html>") as address:
+        answer = ask(MODEL, env(FIREWORKS_API_KEY="canary-1", FIREWORKS_BASE_URL=address))
+    assert (answer.ok, answer.progress) == (False, True)
+
+
 def test_a_long_message_is_cut() -> None:
     assert len(judge(400, {"error": "x" * 5000}, env()).message) == 300

@@ -255,3 +255,33 @@ def test_an_id_that_is_not_freed_in_time_stops_a_recreate(bench: Bench) -> None:
     result = bench.apply(plan(change), wanted_spec(), wait_timeout_s=60.0)
     assert (result.exit_code, result.results[0].outcome) == (Exit.TIMEOUT, Outcome.FAILED)
     assert bench.called() == ["deployment delete chat"]
+
+
+def test_a_switch_that_somebody_took_back_is_not_ended(bench: Bench) -> None:
+    old = serving(bench)
+    bench.platform.live[NEW] = ready(deployment(NEW, sent("chat", WANTED, role="next")))
+    change = blue_green(old)
+    result = bench.apply(plan(replace(change, steps=change.steps[2:])), wanted_spec())
+    assert (result.exit_code, bench.called()) == (Exit.STALE_PLAN, [])
+
+
+def test_an_old_one_that_is_gone_already_is_not_deleted_again(bench: Bench) -> None:
+    old = serving(bench)
+    bench.platform.live[NEW] = ready(deployment(NEW, sent("chat", WANTED, role="next", step="switched")))
+    bench.platform.live["chat"] = replace(old, state="DELETED")
+    result = bench.apply(planned(old), wanted_spec())
+    assert result.results[0].outcome is Outcome.DONE
+    assert bench.called() == [f"deployment update {NEW}"]
+
+
+def test_a_new_one_that_vanishes_before_the_switch_does_not_take_over(bench: Bench) -> None:
+    class Vanishing(FakePlatform):
+        def ask(self, model: str) -> Answer:
+            del self.live[NEW]
+            return super().ask(model)
+
+    bench.platform = Vanishing()
+    result = bench.apply(planned(serving(bench)), wanted_spec())
+    problem = result.results[0].problem
+    assert problem is not None
+    assert f"{NEW} is gone" in problem.message

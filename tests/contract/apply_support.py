@@ -59,14 +59,15 @@ def spec(*entries: Deployment) -> Spec:
 
 
 class Serving(BaseHTTPRequestHandler):
-    """An inference endpoint that answers 503 to its first `server.refusals` requests."""
+    """An inference endpoint that answers 503 to its first `server.refusals` requests, then like a
+    deployment (or with `server.body`)."""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         server: Any = self.server
         server.refusals -= 1
         status, body = (503, {}) if server.refusals >= 0 else (200, {"choices": [{"text": "1"}]})
-        data = json.dumps(body).encode()
+        data = server.body if status == 200 and server.body else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
@@ -77,10 +78,10 @@ class Serving(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(refusals: int = 0) -> Iterator[str]:
+def serving(refusals: int = 0, body: bytes = b"") -> Iterator[str]:
     """The address of an endpoint that answers for every deployment while the block runs."""
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Serving)
-    server.refusals = refusals
+    server.refusals, server.body = refusals, body
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

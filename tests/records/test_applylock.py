@@ -57,3 +57,20 @@ def test_a_folder_that_cannot_hold_a_lock_is_a_remark(tmp_path: Path) -> None:
     with apply_lock(tmp_path / "file" / "apply.lock", Clock(), "fwctl apply") as note:
         assert note is not None
         assert "no local lock" in note
+
+
+class NoLocks:
+    """A file of a file system that offers no locks, or of one that is full."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __call__(self, *words: object) -> None:
+        raise OSError(self.number, "refused")
+
+
+def test_a_file_system_without_locks_is_a_remark(tmp_path: Path) -> None:
+    import errno
+
+    with apply_lock(tmp_path / "l", Clock(), "fwctl apply", lock=NoLocks(errno.ENOLCK)) as note:
+        assert note == "no local lock: this file system offers none (refused)"
