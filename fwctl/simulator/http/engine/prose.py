@@ -56,8 +56,10 @@ def edited(source: list[str], match: float, rng: random.Random) -> Iterator[str]
     words = pieces(rng)
     next(words)
     run = 0
+    # Runs of three on average: the chance to begin one that leaves `match` untouched.
+    begin = (1 - match) / (1 + 2 * match)
     for piece in source:
-        if run == 0 and rng.random() < (1 - match) / 3:
+        if run == 0 and rng.random() < begin:
             run = rng.choice((2, 3, 4))
         if run > 0 and piece.strip():
             run -= 1

@@ -12,6 +12,7 @@ from typing import Any
 _OPEN_REPEAT = 4
 _BUDGET = 5_000
 _PRINTABLE = [chr(code) for code in range(32, 127)]
+_OTHERS = "éßøλжא漢"
 _CATEGORIES = {
     sre.CATEGORY_DIGIT: "0123456789",
     sre.CATEGORY_SPACE: " ",
@@ -75,7 +76,9 @@ class _Maker:
                 allowed.append(chr(argument))
             else:
                 allowed += _CATEGORIES[argument]
-        choices = [c for c in _PRINTABLE if c not in allowed] if negated else allowed
+        choices = allowed
+        if negated:
+            choices = [c for c in _PRINTABLE if c not in allowed] or [c for c in _OTHERS if c not in allowed]
         if not choices:
             raise PatternError("a character class of the pattern is empty")
         return self.rng.choice(choices)

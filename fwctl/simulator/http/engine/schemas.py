@@ -15,6 +15,7 @@ from fwctl.simulator.http.engine.regexgen import PatternError, matching
 _MOST_VALUES = 20_000
 _DEEP = 6
 _DEEPEST = 60
+_TRIES = 100
 _FORMATS: dict[str, str] = {
     "date-time": "2026-03-14T09:26:53Z",
     "date": "2026-03-14",
@@ -155,20 +156,27 @@ class _Maker:
         high = schema.get("maxItems", max(low, 0 if depth >= _DEEP else low + 3))
         count = self.rng.randint(low, max(low, min(high, low + 3)))
         items = schema.get("items", {})
+        unique = schema.get("uniqueItems") is True
         out: list[Any] = []
         for i in range(max(count, min(len(prefix), high))):
             part = prefix[i] if i < len(prefix) else items
             if part is False:
                 break
-            out.append(self.fresh(part, out, schema.get("uniqueItems") is True, depth, f"{where}/{i}"))
+            made, fresh = self.fresh(part, out, depth, f"{where}/{i}", unique)
+            if not fresh:
+                break
+            out.append(made)
+        if len(out) < low:
+            raise SchemaError(f"{where}: too few different values for uniqueItems")
         return out
 
-    def fresh(self, schema: Any, before: list[Any], unique: bool, depth: int, where: str) -> Any:
-        for _ in range(200):
+    def fresh(self, schema: Any, before: list[Any], depth: int, where: str, unique: bool) -> tuple[Any, bool]:
+        """A value, and whether it may stand beside those before it."""
+        for _ in range(_TRIES if unique else 1):
             made = self.value(schema, depth + 1, where)
             if not unique or made not in before:
-                return made
-        raise SchemaError(f"{where}: too few different values for uniqueItems")
+                return made, True
+        return None, False
 
     def string(self, schema: dict[str, Any], _: int, where: str) -> str:
         low, high = schema.get("minLength", 0), schema.get("maxLength", math.inf)
