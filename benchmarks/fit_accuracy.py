@@ -128,6 +128,11 @@ def cases(rows: Iterable[Row], folders: Sequence[Path]) -> tuple[list[Case], lis
     return found, left_out
 
 
+def is_hybrid(architecture: Architecture) -> bool:
+    """Layers keep different things, so that the engine pages them in groups."""
+    return any(cache.kind in (CacheKind.STATE, CacheKind.WINDOW) for cache in architecture.caches)
+
+
 def other_engine(case: Case) -> str | None:
     """Why a row is shown but not counted: its engine stored the model in another way."""
     if "(V0)" in str(case.row.get("engine")) and case.architecture.latent:
@@ -153,7 +158,7 @@ def measure(found: Sequence[Case]) -> dict[str, Errors]:
         if other_engine(case):
             continue
         if case.pooled is not None and case.pooled.max_concurrency and case.pooled.kv_cache_tokens:
-            if case.architecture.hybrid and row.get("max_concurrency"):
+            if is_hybrid(case.architecture) and row.get("max_concurrency"):
                 each = case.pooled.max_concurrency.mid / (row.get("data_parallel") or 1)
                 hybrid.append((_error(each, row["max_concurrency"]), label))
             elif row.get("kv_cache_tokens"):
@@ -238,7 +243,7 @@ def naive(found: Sequence[Case]) -> dict[str, Errors]:
             continue
         if case.pooled is not None:
             tokens = row["available_kv_gib_per_gpu"] * GIB / token
-            if case.architecture.hybrid and row.get("max_concurrency"):
+            if is_hybrid(case.architecture) and row.get("max_concurrency"):
                 hybrid.append((_error(tokens / row["max_model_len"], row["max_concurrency"]), label))
             elif row.get("kv_cache_tokens"):
                 plain.append((_error(tokens, row["kv_cache_tokens"]), label))

@@ -139,13 +139,11 @@ class Architecture(NamedTuple):
     caches: tuple[CacheLayers, ...]
     max_context: int | None = None
     quantization: Quantization | None = None
-    checkpoint_bits: float = 16.0
     tied: bool = False
     multimodal: bool = False
     mtp_tensors: tuple[Tensor, ...] = ()
     mtp_caches: tuple[CacheLayers, ...] = ()
     unknown: tuple[tuple[str, str], ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> int:
@@ -171,8 +169,3 @@ class Architecture(NamedTuple):
     def latent(self) -> bool:
         """True when some layer caches one latent for all heads (MLA)."""
         return any(cache.kind is CacheKind.LATENT for cache in self.caches)
-
-    @property
-    def hybrid(self) -> bool:
-        """True when layers keep different things, so that engines page them in groups."""
-        return any(cache.kind in (CacheKind.STATE, CacheKind.WINDOW) for cache in self.caches)

@@ -69,8 +69,9 @@ def layer_count(fields: Fields) -> int:
     """Number of decoder layers; a pattern says it when there is no count."""
     if fields.raw(*LAYERS) is None:
         for name in ("hybrid_override_pattern", "layers_block_type", "layer_types", "block_configs"):
-            if fields.raw(name) is not None:
-                return _bounded(len(fields.raw(name)), name)
+            pattern = fields.text(name) or fields.sequence(name)
+            if pattern:
+                return _bounded(len(pattern), name)
     return _bounded(fields.integer(*LAYERS), fields.name_of(*LAYERS))
 
 

@@ -157,22 +157,21 @@ def workload_of(
             context = sum(value or 0 for value in p95)
             middle = sum(value or 0 for value in p50) or None
     if context is None:
-        for value, origin in (
+        sources = (
             (_number(fields, "max_context_length"), "max_context_length"),
             (_number(snapshot, "max_context_length"), "the shape's max_context_length"),
             (model_context, "the model's maximum"),
-            (DEFAULT_CONTEXT, "no context given"),
-        ):
-            if value:
-                context = value
-                assumed.append(f"context {value:,} tokens ({origin})")
-                break
+        )
+        context, origin = next(
+            ((value, origin) for value, origin in sources if value), (DEFAULT_CONTEXT, "no context given")
+        )
+        assumed.append(f"context {context:,} tokens ({origin})")
     concurrency = _number(own, "workload.concurrency") or _number(own, "workload.concurrency_per_replica")
     if concurrency is None:
         assumed.append("concurrency 1")
     return (
         Workload(
-            context or DEFAULT_CONTEXT,
+            context,
             float(concurrency or 1),
             middle,
             _number(own, "workload.shared_prefix_tokens") or 0,

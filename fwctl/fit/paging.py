@@ -11,7 +11,7 @@ import math
 from typing import NamedTuple
 
 from fwctl.fit.architecture import CacheKind
-from fwctl.fit.kvcache import Growth
+from fwctl.fit.kvcache import Growth, bytes_per_sequence
 
 MAX_CONTEXT = 2**31
 # Groups of this ratio or less are padded to the larger one (vLLM: 1.5).
@@ -45,7 +45,7 @@ class CachePlan(NamedTuple):
     def need(self, tokens: int) -> float:
         """Blocks (or bytes) that one sequence of this length takes at its peak."""
         if self.linear:
-            return _linear_need(self.linear, tokens, self.chunk)
+            return bytes_per_sequence(self.linear, tokens, self.chunk)
         return float(sum(group.groups * _blocks(group, tokens, self.chunk) for group in self.groups))
 
     def shared(self, tokens: int) -> float:
@@ -86,15 +86,6 @@ def _blocks(group: PageGroup, tokens: int, chunk: int) -> int:
         return -(-tokens // group.block_tokens)
     kept = min(group.window - 1 + chunk, tokens)
     return -(-kept // group.block_tokens) + 1
-
-
-def _linear_need(items: tuple[Growth, ...], tokens: int, chunk: int) -> float:
-    total = 0.0
-    for item in items:
-        kept = tokens if item.window is None else min(tokens, item.window - 1 + max(chunk, 1))
-        total += item.layers * (item.per_token * kept + item.fixed)
-        total += item.index_layers * item.index_per_token * tokens
-    return total
 
 
 def _linear_shared(items: tuple[Growth, ...], tokens: int) -> float:

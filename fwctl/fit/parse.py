@@ -15,7 +15,6 @@ from fwctl.fit.quantization import mark, read_quantization
 
 _TOWERS = ("vision_config", "audio_config", "vision_tower_config", "visual_config", "audio_tower_config")
 _MTP_COUNT = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules")
-_DTYPE_BITS = {"float32": 32.0, "float": 32.0}
 
 
 def architecture_from_config(
@@ -52,7 +51,6 @@ def architecture_from_config(
         caches=_merge(_shared(fields, caches)),
         max_context=fields.optional(*CONTEXT),
         quantization=quantization.summary if quantization else None,
-        checkpoint_bits=_DTYPE_BITS.get(fields.text("torch_dtype", "dtype").removeprefix("torch."), 16.0),
         tied=tied,
         multimodal=bool(towers) or "ForConditionalGeneration" in str(config.get("architectures")),
         mtp_tensors=_collapse(mtp_tensors),

@@ -37,6 +37,7 @@ _EXCLUDED_KEYS = (
 )
 _IN_LAYER = re.compile(r"(?:^|.*\.)(?:layers|h|blocks)\.(\d+|\*)\*?(?:\.(.*))?$")
 _MAX_PATTERNS = 200_000
+_MOST_REPETITIONS = 6
 # Names that checkpoints use for the modules fwctl names like transformers' Llama.
 _ALIASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("self_attn.", ("mixer.", "attn.", "attention.", "linear_attn.")),
@@ -139,8 +140,8 @@ def _global_tail(pattern: str) -> str:
 
 
 def _safe_regex(text: str) -> list[re.Pattern[str]]:
-    """The compiled expression; one that is long, invalid or nests repetition is left out."""
-    if len(text) > 400 or re.search(r"[*+}]\)[*+{]", text):
+    """The compiled expression; one that is invalid or could take long on a name is left out."""
+    if len(text) > 400 or re.search(r"\)[*+{]", text) or len(re.findall(r"[*+{]", text)) > _MOST_REPETITIONS:
         return []
     try:
         return [re.compile(text)]
@@ -151,12 +152,13 @@ def _safe_regex(text: str) -> list[re.Pattern[str]]:
 def read_quantization(config: Mapping[str, Any], hf_quant_config: Mapping[str, Any] | None) -> Reader | None:
     """The checkpoint's quantisation, from quantization_config or hf_quant_config.json; None without one."""
     values = config.get("quantization_config")
+    beside = hf_quant_config.get("quantization") if isinstance(hf_quant_config, Mapping) else None
     if not isinstance(values, Mapping) or not values:
-        values = (hf_quant_config or {}).get("quantization")
-        if not isinstance(values, Mapping):
-            return None
-    elif isinstance((hf_quant_config or {}).get("quantization"), Mapping):
-        values = {**(hf_quant_config or {})["quantization"], **values}
+        values = beside
+    elif isinstance(beside, Mapping):
+        values = {**beside, **values}
+    if not isinstance(values, Mapping):
+        return None
     method = str(values.get("quant_method") or values.get("quant_algo") or "").lower()
     excluded = _patterns(values)
     groups = _groups(values)

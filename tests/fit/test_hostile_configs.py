@@ -122,3 +122,27 @@ def test_new_keys_in_a_known_type_change_nothing() -> None:
 
 def test_a_config_without_a_type_is_read_by_its_fields() -> None:
     assert model(model_type=None).caches == model().caches
+
+
+def test_a_whole_number_written_as_float_is_one() -> None:
+    assert model(num_hidden_layers=4.0) == model()
+
+
+def test_nesting_is_followed_a_few_levels_and_no_further() -> None:
+    nested: dict[str, Any] = config()
+    for _ in range(3):
+        nested = {"text_config": nested}
+    assert architecture_from_config(nested).layers == 4
+    for _ in range(50):
+        nested = {"text_config": nested}
+    with pytest.raises(ArchitectureError):
+        architecture_from_config(nested)
+
+
+def test_blocks_beside_a_pattern_are_read_where_they_say_something() -> None:
+    latent = model(
+        model_type="nemotron_h",
+        hybrid_override_pattern="**--",
+        block_configs=[{"attention": {"n_heads_in_group": 8}}, 3, {"ffn": {}}],
+    )
+    assert {cache.heads for cache in latent.caches} == {1, 2}

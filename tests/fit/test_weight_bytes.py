@@ -206,7 +206,7 @@ def test_patterns_may_name_a_part_of_every_layer_or_a_whole_one(excluded: str) -
 
 
 def test_a_dangerous_or_broken_expression_is_left_out() -> None:
-    for bad in ("re:(a+)+$", "re:(", "re:" + "a" * 500):
+    for bad in ("re:(a+)+$", "re:(.|.)*x", "re:" + ".*" * 9 + "x", "re:(", "re:" + "a" * 500):
         architecture = model(quantization_config={"quant_method": "fp8", "ignore": [bad]})
         assert not any(tensor.pinned for tensor in architecture.tensors)
 
@@ -390,11 +390,6 @@ def test_omni_models_nest_their_towers() -> None:
     architecture = known("Qwen/Qwen3-Omni-30B-A3B-Instruct")
     assert elements(architecture, Kind.TOWER) > 1.0e9
     assert architecture.caches[0].layers == 48
-
-
-def test_float32_checkpoints_are_said_so() -> None:
-    assert model(torch_dtype="float32").checkpoint_bits == 32
-    assert model(torch_dtype="bfloat16").checkpoint_bits == 16
 
 
 def test_a_draft_layer_is_kept_apart() -> None:
