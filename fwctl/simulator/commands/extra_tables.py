@@ -117,6 +117,9 @@ _BILLING = (
 )
 
 
+_HANDLERS = {"list": "list_all"}
+
+
 def _crud(
     noun: str,
     summary: str,
@@ -129,45 +132,28 @@ def _crud(
     update: tuple[Flag, ...] = (),
 ) -> tuple[Command, ...]:
     """The usual verbs over one kind of resource that the simulator only stores."""
-    rows = {
-        "create": Command(
-            f"{noun} create",
-            f"Creates a {summary}.",
-            "generic:create",
-            (*create, *PLAIN),
-            least,
-            most,
-            True,
-            message=message,
-        ),
-        "get": Command(
-            f"{noun} get",
-            f"Prints information about a {summary}.",
-            "generic:get",
-            PLAIN,
-            1,
-            1,
-            message=message,
-        ),
-        "list": Command(f"{noun} list", f"Prints all {summary}s.", "generic:list_all", LIST, message=message),
-        "update": Command(
-            f"{noun} update",
-            f"Updates a {summary}.",
-            "generic:update",
-            (*update, *PLAIN),
-            1,
-            1,
-            True,
-            message=message,
-        ),
-        "delete": Command(
-            f"{noun} delete", f"Deletes a {summary}.", "generic:delete", PLAIN, 1, 1, True, message=message
-        ),
-        "cancel": Command(
-            f"{noun} cancel", f"Cancels a {summary}.", "generic:cancel", PLAIN, 1, 1, True, message=message
-        ),
+    texts = {
+        "create": f"Creates a {summary}.",
+        "get": f"Prints information about a {summary}.",
+        "list": f"Prints all {summary}s.",
+        "update": f"Updates a {summary}.",
+        "delete": f"Deletes a {summary}.",
+        "cancel": f"Cancels a {summary}.",
     }
-    return tuple(rows[verb] for verb in verbs)
+    own = {"create": (*create, *PLAIN), "list": LIST, "update": (*update, *PLAIN)}
+    counts = {"create": (least, most), "list": (0, 0)}
+    return tuple(
+        Command(
+            f"{noun} {verb}",
+            texts[verb],
+            f"generic:{_HANDLERS.get(verb, verb)}",
+            own.get(verb, PLAIN),
+            *counts.get(verb, (1, 1)),
+            verb not in {"get", "list"},
+            message=message,
+        )
+        for verb in verbs
+    )
 
 
 def _strings(*names: str) -> tuple[Flag, ...]:

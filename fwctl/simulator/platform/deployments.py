@@ -113,6 +113,7 @@ def shown(doc: Doc) -> Doc:
 
 
 def get(world: World, name: str) -> Doc:
+    """The deployment as it is now. Raises NotFound, PermissionDenied."""
     world.readable(names.account_of(name))
     return shown(_existing(world, name))
 
@@ -276,5 +277,6 @@ def delete_tags(world: World, name: str, keys: list[str]) -> dict[str, str]:
 
 
 def tags_of(doc: Doc) -> dict[str, str]:
+    """Tags of a deployment without their prefix, by key."""
     prefix = validation.TAG_PREFIX
     return {k.removeprefix(prefix): v for k, v in sorted(doc.get("annotations", {}).items())}

@@ -60,8 +60,10 @@ class SuspendedError(PlatformError):
 
 
 def invalid(message: str) -> PlatformError:
+    """An InvalidArgument error."""
     return PlatformError("InvalidArgument", message)
 
 
 def precondition(message: str) -> PlatformError:
+    """A FailedPrecondition error."""
     return PlatformError("FailedPrecondition", message)

@@ -30,6 +30,7 @@ def every(world: World, account: str) -> list[Doc]:
 
 
 def get(world: World, name: str) -> Doc:
+    """A deployed model by full name. Raises NotFound, PermissionDenied."""
     world.readable(names.account_of(name))
     doc = world.tx.get(KIND, name)
     if doc is None:
@@ -104,6 +105,7 @@ def unload(world: World, model: str, deployment: str | None) -> None:
 
 
 def remove(world: World, name: str) -> None:
+    """Unload by the name of the deployed model. Raises NotFound, PermissionDenied."""
     world.writable(names.account_of(name))
     get(world, name)
     world.tx.remove(KIND, name)

@@ -44,6 +44,7 @@ def find(world: World, name: str) -> Doc | None:
 
 
 def get(world: World, name: str) -> Doc:
+    """The model of a full name. Raises NotFound."""
     doc = find(world, name)
     if doc is None:
         raise PlatformError("NotFound", f"model {name} not found")
@@ -62,6 +63,7 @@ def every(world: World, account: str) -> Iterator[Doc]:
 
 
 def is_addon(model: Doc) -> bool:
+    """True for adapters, which need a base model."""
     return model.get("kind") in _ADDON_KINDS
 
 
@@ -72,6 +74,7 @@ def base_of(world: World, model: Doc) -> Doc:
 
 
 def parameter_count(model: Doc) -> int:
+    """Parameters of a base model, 0 when not known."""
     return int(model.get("baseModelDetails", {}).get("parameterCount", "0"))
 
 

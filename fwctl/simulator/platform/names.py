@@ -12,6 +12,7 @@ _RESOURCE = re.compile(r"accounts/([^/]+)/([A-Za-z]+)/([^/]+)")
 
 
 def join(account: str, collection: str, resource_id: str) -> str:
+    """The full name `accounts/<account>/<collection>/<id>`."""
     return f"accounts/{account}/{collection}/{resource_id}"
 
 
@@ -21,6 +22,7 @@ def account_of(name: str) -> str:
 
 
 def id_of(name: str) -> str:
+    """The last part of a resource name."""
     return name.rsplit("/", 1)[-1]
 
 

@@ -69,6 +69,7 @@ def every(world: World, account: str, deployments: Iterable[Doc]) -> list[Doc]:
 
 
 def get(world: World, account: str, name: str, deployments: Iterable[Doc]) -> Doc:
+    """One quota with its usage; `name` may be full or short. Raises NotFound."""
     for doc in every(world, account, deployments):
         if names.id_of(doc["name"]) == names.id_of(name):
             return doc
@@ -110,4 +111,5 @@ def check(world: World, account: str, doc: Doc, others: Iterable[Doc]) -> None:
 
 
 def others_of(doc: Doc, docs: Iterable[Doc]) -> list[Doc]:
+    """All but the deployment itself."""
     return [other for other in docs if other["name"] != doc["name"]]

@@ -87,6 +87,7 @@ def every(world: World, noun: str, account: str) -> list[Doc]:
 
 
 def get(world: World, noun: str, name: str) -> Doc:
+    """One resource by full name. Raises NotFound, PermissionDenied."""
     for doc in every(world, noun, names.account_of(name)):
         if doc["name"] == name:
             return doc
@@ -110,6 +111,7 @@ def create(world: World, noun: str, account: str, resource_id: str, body: Doc) -
 
 
 def update(world: World, noun: str, name: str, body: Doc) -> Doc:
+    """Change the given fields. Raises NotFound, PermissionDenied."""
     world.writable(names.account_of(name))
     get(world, noun, name)
     kind = KINDS[noun]
@@ -126,6 +128,7 @@ def cancel(world: World, noun: str, name: str) -> Doc:
 
 
 def delete(world: World, noun: str, name: str) -> None:
+    """Forget a resource. Raises NotFound, PermissionDenied."""
     world.writable(names.account_of(name))
     get(world, noun, name)
     world.tx.remove(KINDS[noun].collection, name)

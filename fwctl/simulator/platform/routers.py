@@ -33,6 +33,7 @@ def every(world: World, account: str) -> list[Doc]:
 
 
 def get(world: World, name: str) -> Doc:
+    """Raises NotFound, PermissionDenied."""
     world.readable(names.account_of(name))
     doc = world.tx.get(KIND, name)
     if doc is None:
@@ -89,6 +90,7 @@ def update(world: World, name: str, body: Doc) -> Doc:
 
 
 def delete(world: World, name: str) -> None:
+    """Remove a router; its deployments stay. Raises NotFound, PermissionDenied."""
     world.writable(names.account_of(name))
     get(world, name)
     world.tx.remove(KIND, name)

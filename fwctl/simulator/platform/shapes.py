@@ -29,6 +29,7 @@ CARRIED = (
 
 
 def shape_of(version_name: str) -> str:
+    """The shape of a version name."""
     return version_name.split("/versions/", 1)[0]
 
 
@@ -64,6 +65,7 @@ def every_shape(world: World) -> Iterator[Doc]:
 
 
 def get_shape(world: World, name: str) -> Doc:
+    """A shape as its newest version shows it. Raises NotFound."""
     found: list[Doc] = [doc["snapshot"] for doc in versions(world, name)]
     if not found:
         raise PlatformError("NotFound", f"deployment shape {name} not found")
