@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fwctl.catalog import accelerators, architectures
-from fwctl.fit.architecture import Architecture
+from fwctl.fit.architecture import Architecture, CacheKind
 from fwctl.fit.check import quick
 from fwctl.fit.errors import ArchitectureError
 from fwctl.fit.options import fit_request_from_options
