@@ -242,7 +242,8 @@ def test_the_document_has_every_field_of_its_contract() -> None:
     contract = """name model accelerator accelerator_count precision kv_precision engine weights_bytes_per_gpu
     weights_bytes_total state_bytes_per_sequence_per_gpu kv_bytes_per_token_per_gpu kv_bytes_per_token_total
     kv_bytes_per_sequence_per_gpu usable_bytes_per_gpu overhead_bytes_per_gpu kv_pool_bytes_per_gpu
-    max_concurrency kv_cache_tokens max_context_tokens verdict evidence assumed reasons roofline alternatives"""
+    max_concurrency kv_cache_tokens max_context_tokens verdict evidence assumed reasons
+    roofline alternatives"""
     document = ask(config()).to_json()
     assert set(contract.split()) <= set(document)
     for band in ("overhead_bytes_per_gpu", "kv_pool_bytes_per_gpu", "max_concurrency", "kv_cache_tokens"):
