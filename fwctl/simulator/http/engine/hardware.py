@@ -22,7 +22,7 @@ POLICY: dict[str, float] = {
     "tokenizer_s_per_token": 1e-7,
 }
 # Smallest pool that a replica has, so that a shape known to load serves at least one conversation.
-_LEAST_POOL_TOKENS = 2048
+LEAST_POOL_TOKENS = 2048
 
 
 class ModelSize(NamedTuple):
@@ -78,5 +78,5 @@ def replica_speed(size: ModelSize, device: Device, count: int) -> Speed:
         count * (device.memory_bytes * POLICY["memory_share"] - POLICY["overhead_bytes_per_gpu"])
         - size.weight_bytes
     )
-    pool = max(_LEAST_POOL_TOKENS, int(free / size.kv_bytes_per_token))
+    pool = max(LEAST_POOL_TOKENS, int(free / size.kv_bytes_per_token))
     return Speed(size, device.bytes_per_s * count, device.flops_per_s * count, pool)

@@ -44,7 +44,7 @@ class Preparer:
         asked, knobs, target = call.request, call.knobs, call.target
         fleet = self.fleet(target)
         fleet.check_concurrency((target.deployment or {}).get("maxConcurrencyPerReplica", 0))
-        drafter = sizes.drafter_of(target.deployment, knobs)
+        drafter = sizes.drafter_of(target.deployment, target.base, target.draft, knobs)
         prompts = self._prompts(asked)
         context = sizes.context_of(target.deployment, target.base)
         prompts = [_within(prompt, context, asked) for prompt in prompts]

@@ -28,7 +28,7 @@ _SERVING = ("READY", "UPDATING", "CREATING")
 
 class Target(NamedTuple):
     """deployment: its settled document, None on serverless. base: the base model's document. adapter: the
-    LoRA asked for. ready: replicas that serve.
+    LoRA asked for. ready: replicas that serve. draft: document of the draft model.
     """
 
     model: str
@@ -36,6 +36,7 @@ class Target(NamedTuple):
     base: Doc
     adapter: str | None
     ready: int
+    draft: Doc | None = None
 
     @property
     def name(self) -> str:
@@ -61,7 +62,8 @@ def _on(world: World, deployment: Doc, adapter: str | None) -> Target:
         raise missing()
     base = models.base_of(world, model)
     ready = deployment["replicaStats"]["readyReplicaCount"]
-    return Target(deployment["name"], deployment, base, adapter, ready)
+    draft = models.find(world, deployment["draftModel"]) if deployment.get("draftModel") else None
+    return Target(deployment["name"], deployment, base, adapter, ready, draft)
 
 
 def _adapters(world: World, deployment: Doc) -> set[str]:
