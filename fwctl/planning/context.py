@@ -40,6 +40,16 @@ class Context:
         return match_deployments(self.spec.deployments.values(), self.live.deployments, self.spec.stack)
 
     @cached_property
+    def behind_router(self) -> Mapping[str, tuple[str, ...]]:
+        """Entries that want to stand behind a router, in the order in which they join it."""
+        names: dict[str, list[str]] = {}
+        for name in sorted(self.spec.deployments):
+            router = self.spec.deployments[name].fields.get("router")
+            if router is not None:
+                names.setdefault(str(router), []).append(name)
+        return {router: tuple(members) for router, members in names.items()}
+
+    @cached_property
     def versions_by_name(self) -> Mapping[str, ShapeVersion]:
         """Every shape version that was read, by its full name."""
         groups = [*(v for v in self.live.shapes.values() if v), *self.live.matches.values()]

@@ -25,10 +25,6 @@ class Use:
     ceiling: int
     region: str = "GLOBAL"
 
-    @property
-    def parked(self) -> bool:
-        return self.ceiling == 0
-
 
 NOTHING = Use(None, 0, 0, 0)
 

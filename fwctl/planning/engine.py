@@ -25,7 +25,6 @@ from fwctl.planning.model import Change, Plan
 from fwctl.planning.options import Intent, PlanOptions
 from fwctl.planning.orphans import orphan_changes
 from fwctl.planning.reservations import reserved
-from fwctl.planning.steps import router_names
 from fwctl.records.lockfile import LockFile
 from fwctl.spec.model import Deployment, Evidence, Spec
 
@@ -149,7 +148,7 @@ def _after(context: Context, entry: Deployment) -> tuple[str, ...]:
     names = set(entry.own.get("lifecycle.after", ()))
     router = entry.fields.get("router")
     if router is not None:
-        behind = router_names(context, str(router))
+        behind = context.behind_router[str(router)]
         names |= set(behind[: behind.index(entry.name)][-1:])
     return tuple(sorted(names))
 

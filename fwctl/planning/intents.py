@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from fwctl.catalog.fields import Effect
 from fwctl.errors import RefusedError, UsageError
@@ -87,27 +86,23 @@ def _change(name: str, live: LiveDeployment, reason: str) -> Change:
     return Change(name, live.deployment_id, ("no-op",), reason=reason, live=live)
 
 
-def _mark(context: Context, change: Change, live: LiveDeployment, goal: Marker, path: str) -> Change:
-    """A change of the marker alone, nothing when it says so already."""
-    before, after = _marker_value(live.marker, path), _marker_value(goal, path)
+def _mark_hold(context: Context, change: Change, live: LiveDeployment, goal: Marker) -> Change:
+    """A change of the marker's hold alone, nothing when it says so already."""
+    before, after = _hold_text(live.marker), _hold_text(goal)
     if before == after:
         return replace(change, reason="is so already")
     steps = mark_steps(context, live, goal)
     return replace(
         change,
         actions=("mark",),
-        fields=(FieldChange(path, before, after, Effect.NONE),),
+        fields=(FieldChange("marker.hold_until", before, after, Effect.NONE),),
         steps=steps,
         commands=commands(context, steps),
     )
 
 
-def _marker_value(marker: Marker | None, path: str) -> Any:
-    if marker is None:
-        return None
-    if path == "marker.owner":
-        return owner_text(marker)
-    return f"{marker.hold_until:%Y-%m-%dT%H:%MZ}" if marker.hold_until else None
+def _hold_text(marker: Marker | None) -> str | None:
+    return f"{marker.hold_until:%Y-%m-%dT%H:%MZ}" if marker and marker.hold_until else None
 
 
 def _hold(context: Context, name: str, live: LiveDeployment) -> Change:
@@ -116,7 +111,7 @@ def _hold(context: Context, name: str, live: LiveDeployment) -> Change:
     other = _not_ours(context, change, live)
     if other is not None or live.marker is None:
         return other or change
-    return _mark(context, change, live, marked(live.marker, hold_until=until), "marker.hold_until")
+    return _mark_hold(context, change, live, marked(live.marker, hold_until=until))
 
 
 def _release(context: Context, name: str, live: LiveDeployment) -> Change:

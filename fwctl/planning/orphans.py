@@ -31,8 +31,6 @@ def delete(context: Context, name: str, live: LiveDeployment, reason: str) -> Ch
     """The removal of one deployment; the guards decide whether it may happen."""
     lost = name in context.options.allow_traffic_loss
     change = Change(name, live.deployment_id, ("delete",), reason=reason, live=live)
-    if live.state == "DELETING":
-        return replace(change, actions=("wait",), reason="is being deleted")
     steps = (delete_step(live.deployment_id, ignore_checks=lost),)
     return replace(change, steps=steps, commands=commands(context, steps))
 

@@ -53,7 +53,7 @@ def replacement(
     entry = desired.entry
     marker = live.marker
     if marker is not None and marker.protect and not entry.protected:
-        return _unprotect_first(context, desired, live, change, why)
+        return _unprotect_first(context, desired, live, change, old=marker, why=why)
     strategy = entry.own.get("lifecycle.on_immutable_change", "refuse")
     if strategy == "refuse":
         return blocked(change, [_refused(entry, why)])
@@ -88,12 +88,9 @@ def _refused(entry: Deployment, why: str) -> Diagnostic:
 
 
 def _unprotect_first(
-    context: Context, desired: Desired, live: LiveDeployment, change: Change, why: str
+    context: Context, desired: Desired, live: LiveDeployment, change: Change, *, old: Marker, why: str
 ) -> Change:
     """Protection is taken off by an apply of its own, so that it is a decision of its own."""
-    old = live.marker
-    if old is None:
-        return change
     marker = marked(old, protect=False)
     steps = mark_steps(context, live, marker)
     return replace(

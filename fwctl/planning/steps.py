@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from typing import Any
 
 from fwctl.catalog.fields import BY_PATH, Owner
@@ -19,6 +20,7 @@ from fwctl.spec.model import Deployment
 
 DELETE, UNDELETE = "deployment delete", "deployment undelete"
 TAG_SET, TAG_UNSET = "deployment tag set", "deployment tag unset"
+DEFAULT_STRATEGY = "weighted-random"  # router page of docs.fireworks.ai, read 2026-11-30
 _OWN_CALL = ("tags", "addons.load", "router")
 
 
@@ -128,16 +130,18 @@ def router_steps(context: Context, desired: Desired, deployment_id: str) -> list
     router = desired.values.get("router")
     if router is None:
         return []
-    own = f"accounts/{context.spec.account}/deployments/{deployment_id}"
-    row = context.live.routers.get(router)
-    if row is None:
-        first = router_names(context, router)[:1] == [desired.entry.name]
-        verb = "router create" if first else "router update"
-        return [Step(verb, router, {"deployments": _members(context, router, desired.entry.name, own)})]
-    fields: dict[str, Any] = {"deployments": _members(context, router, desired.entry.name, own)}
-    if row.get("strategy"):
-        fields["strategy"] = strategy_word(str(row["strategy"]))
-    return [Step("router update", router, fields)]
+    own = deployment_name(context, deployment_id)
+    exists = router in context.live.routers
+    first = context.behind_router[router][0] == desired.entry.name
+    verb = "router update" if exists or not first else "router create"
+    return [_router_step(context, verb, router, _members(context, router, desired.entry.name) | {own})]
+
+
+def _router_step(context: Context, verb: str, router: str, members: set[str]) -> Step:
+    """`router update` falls back to a default strategy unless it is told one, so it is always told."""
+    there = str((context.live.routers.get(router) or {}).get("strategy") or "")
+    strategy = DEFAULT_STRATEGY if not there or there.endswith("UNSPECIFIED") else strategy_word(there)
+    return Step(verb, router, {"deployments": sorted(members), "strategy": strategy})
 
 
 def strategy_word(enum: str) -> str:
@@ -145,34 +149,29 @@ def strategy_word(enum: str) -> str:
     return enum.removeprefix("STRATEGY_").lower().replace("_", "-")
 
 
+def deployment_name(context: Context, deployment_id: str) -> str:
+    return f"accounts/{context.spec.account}/deployments/{deployment_id}"
+
+
 def replace_behind_router(context: Context, router: str, *, leaves: str, joins: str) -> list[Step]:
     """One deployment (ID) of a replacement takes the other's place behind a router."""
-    names = [f"accounts/{context.spec.account}/deployments/{key}" for key in (leaves, joins)]
+    members = _members_now(context, router) - {deployment_name(context, leaves)}
+    return [_router_step(context, "router update", router, members | {deployment_name(context, joins)})]
+
+
+def _members_now(context: Context, router: str) -> set[str]:
     row = context.live.routers.get(router) or {}
-    members = ({str(item) for item in row.get("deployments") or ()} - {names[0]}) | {names[1]}
-    fields: dict[str, Any] = {"deployments": sorted(members)}
-    if row.get("strategy"):
-        fields["strategy"] = strategy_word(str(row["strategy"]))
-    return [Step("router update", router, fields)]
+    return {str(item) for item in row.get("deployments") or ()}
 
 
-def router_names(context: Context, router: str) -> list[str]:
-    """Entries that want to stand behind a router, in the order in which they are added."""
-    entries = context.spec.deployments.values()
-    return sorted(entry.name for entry in entries if entry.fields.get("router") == router)
-
-
-def _members(context: Context, router: str, name: str, own: str) -> list[str]:
-    """What the router covers now, what earlier entries of this run added, and the deployment itself."""
-    row = context.live.routers.get(router) or {}
-    members = {str(item) for item in row.get("deployments") or ()}
-    for other in router_names(context, router):
-        if other == name:
-            break
+def _members(context: Context, router: str, name: str) -> set[str]:
+    """What the router covers now, and what earlier entries of this run added."""
+    members = _members_now(context, router)
+    for other in takewhile(lambda other: other != name, context.behind_router[router]):
         found = context.matches.by_name[other].current
         key = found.deployment_id if found else context.spec.deployments[other].deployment_id
-        members.add(f"accounts/{context.spec.account}/deployments/{key}")
-    return sorted(members | {own})
+        members.add(deployment_name(context, key))
+    return members
 
 
 def delete_step(deployment_id: str, *, hard: bool = False, ignore_checks: bool = False) -> Step:

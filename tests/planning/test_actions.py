@@ -403,7 +403,7 @@ def test_addons_that_cannot_be_read_block_instead_of_being_loaded_twice() -> Non
 
 def test_a_deployment_joins_its_router_and_the_others_stay_behind_it() -> None:
     platform = Platform()
-    wanted = spec(entry("a", router="talk"), entry("b", router="talk"))
+    wanted = spec(entry("a", router="talk"), entry("b", router="talk"), entry("c"))
     plan = plan_of(wanted, platform)
     assert "router create --router-id talk --deployments accounts/acme/deployments/a" in words(
         plan.changes[0], 2
@@ -414,7 +414,7 @@ def test_a_deployment_joins_its_router_and_the_others_stay_behind_it() -> None:
     )
     assert plan.changes[1].after == ("a",)
     platform.obey(plan)
-    assert [change.actions for change in plan_of(wanted, platform).changes] == [("no-op",), ("no-op",)]
+    assert {change.actions for change in plan_of(wanted, platform).changes} == {("no-op",)}
 
 
 def test_a_router_keeps_its_strategy_and_members_of_other_hands() -> None:

@@ -51,12 +51,12 @@ def _finding(
     said = f"{label}: {format_usd(amount, '/h')}, budget {format_usd(limit, '/h')}"
     if amount <= limit or growth <= 0:
         return Finding("budget", PASS, said)
-    raisers = tuple(change for change in active(changes) if _raises(change.cost, change_key))
+    raisers = tuple(
+        change for change in active(changes) if change.cost is not None and _raises(change.cost, change_key)
+    )
     return Finding("budget", FAIL, said, None, raisers, f"lower it, or raise `budget.{key}` in the spec")
 
 
-def _raises(cost: Cost | None, change_key: str) -> bool:
-    if cost is None:
-        return False
+def _raises(cost: Cost, change_key: str) -> bool:
     moves = [getattr(cost, change_key), cost.floor_change if change_key == "ceiling_change" else None]
     return any(move is not None and move > 0 for move in moves)
