@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fwctl.catalog.prices import PriceList
 from fwctl.errors import Diagnostic, Severity, UsageError
@@ -19,55 +18,39 @@ if TYPE_CHECKING:
     from fwctl.fit.request import Drafter, FitRequest, Offer
     from fwctl.live.model import LiveModel, LiveState, ShapeVersion
 
-LARGEST_CONFIG_BYTES = 16 * 2**20
 MATRIX_COUNTS = (1, 2, 4, 8)
 MATRIX_PRECISIONS = ("BF16", "FP8", "FP4")
 
 Json = Mapping[str, Any]
 
 
-def read_config(path: Path, origin: str) -> tuple[Json, Json | None]:
-    """config.json and, where it stands beside it, hf_quant_config.json. UsageError when unreadable."""
-    file = path / "config.json" if path.is_dir() else path
-    beside = file.with_name("hf_quant_config.json")
-    return _json(file, origin), _json(beside, origin) if beside.is_file() and beside != file else None
+class Origin(NamedTuple):
+    """What a reference to an architecture led to. weights_bytes: exact, when headers could be read."""
+
+    architecture: Architecture | None
+    missing: tuple[str, ...] = ()
+    weights_bytes: float | None = None
 
 
-def _json(file: Path, origin: str) -> Json:
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(LARGEST_CONFIG_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{origin}: {file} cannot be read: {error.strerror}") from None
-    if len(data) > LARGEST_CONFIG_BYTES:
-        raise UsageError(f"{origin}: {file} is larger than 16 MiB, which no model config is")
-    try:
-        found = json.loads(data)
-    except RecursionError:
-        raise UsageError(f"{origin}: {file} is nested too deeply for a model config") from None
-    except ValueError as error:
-        raise UsageError(f"{origin}: {file} is not JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise UsageError(f"{origin}: {file} holds no JSON object; a model config is one")
-    return found
+def architecture_of(
+    reference: str, folder: Path, origin: str, environ: Mapping[str, str] | None = None
+) -> Origin:
+    """The architecture behind a config file, a folder with one, a catalogue name or a hub id.
 
-
-def architecture_of(reference: str, folder: Path, origin: str) -> tuple[Architecture | None, tuple[str, ...]]:
-    """The architecture behind a config file, a folder with one, or a catalogue name.
-
-    None with the reason when it is not known. UsageError for a file that cannot be used.
+    environ: the variables that the hub's client reads; None keeps off the network. UsageError for a file
+    that cannot be used.
     """
-    path = folder / reference
-    if path.exists():
-        return understand(*read_config(path, origin))
-    from fwctl.catalog import architectures
+    from fwctl.hub.load import load
 
-    known = architectures.find(reference)
-    if known is None and (reference.endswith(".json") or reference.startswith((".", "/"))):
-        raise UsageError(f"{origin}: {path} does not exist")
-    if known is None:
-        return None, (f"the architecture of {reference} is not in the catalogue; give its config.json",)
-    return understand(known)
+    try:
+        found = load(
+            reference, folder=folder, environ=environ or {}, network=environ is not None, exact_sizes=True
+        )
+    except UsageError as error:
+        raise UsageError(f"{origin}: {error.message}") from None
+    architecture, reasons = understand(found.config, found.hf_quant_config)
+    size = found.sizes.loaded_bytes if found.sizes else None
+    return Origin(architecture, found.missing or reasons, size)
 
 
 def checked(request: Callable[[], FitRequest], fast: bool = False) -> Json:
@@ -109,52 +92,67 @@ def matrix(values: Mapping[str, Any], prices: PriceList) -> list[Json]:
 _MATRIX_KEYS = ("accelerator", "accelerator_count", "precision", "verdict", "max_concurrency")
 
 
+class Around(NamedTuple):
+    """What a check of a spec entry may look at. environ None keeps off the network."""
+
+    folder: Path
+    prices: PriceList
+    live: LiveState | None
+    environ: Mapping[str, str] | None
+
+
 def check_specs(
-    spec: Spec, folder: Path, prices: PriceList, live: LiveState | None = None
+    spec: Spec,
+    folder: Path,
+    prices: PriceList,
+    live: LiveState | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, Json], list[Diagnostic]]:
     """Fit results by logical name; a deployment that cannot be checked gets a diagnostic instead.
 
     folder: where relative paths of files without a folder of their own begin. live: shapes and models
-    as the platform tells them, when they were read.
+    as the platform tells them, when they were read. environ: with it a hub id in fit.config is fetched.
     """
+    around = Around(folder, prices, live, environ)
     results: dict[str, Json] = {}
     problems: list[Diagnostic] = []
     for name, entry in spec.deployments.items():
         try:
-            results[name] = check(_request(entry, spec.account, folder, prices, live)).to_json()
+            results[name] = check(_request(entry, spec.account, around)).to_json()
         except (FitError, UsageError) as error:
             problems.append(_problem(entry, str(error)))
     return results, problems
 
 
-def _request(
-    entry: Deployment, account: str, folder: Path, prices: PriceList, live: LiveState | None
-) -> FitRequest:
+def _request(entry: Deployment, account: str, around: Around) -> FitRequest:
     from fwctl.live.normalise import full_name
 
     model_name = full_name(str(entry.fields.get("model", "")), account)
+    live = around.live
     model = live.models.get(model_name) if live else None
     version = _version(entry, live)
     reference = entry.own.get("fit.config")
     at = entry.position_of("fit.config")
-    base = folder / Path(at.file).parent if reference and at else folder
-    architecture, missing = (
-        architecture_of(str(reference), base, "fit.config")
+    base = around.folder / Path(at.file).parent if reference and at else around.folder
+    known = (
+        architecture_of(str(reference), base, "fit.config", around.environ)
         if reference
-        else known_architecture(model_name, model)
+        else Origin(*known_architecture(model_name, model))
     )
     return request_for(
         entry.fields,
         entry.own,
         version.snapshot if version else None,
-        architecture,
+        known.architecture,
         name=entry.name,
-        missing=missing,
+        missing=known.missing,
+        weights_bytes=known.weights_bytes,
         parameters=model.parameter_count if model else None,
         model_context=model.context_length if model else None,
         drafter=_drafter(entry, version, account),
         offers=_offers(model_name, live),
-        usd_per_gpu_hour=prices.usd_per_gpu_hour,
+        usd_per_gpu_hour=around.prices.usd_per_gpu_hour,
     )
 
 

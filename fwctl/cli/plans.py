@@ -42,7 +42,7 @@ def plan_inputs(
     live = session.live(spec)
     prices = price_list(call, spec)
     lock = None if options.no_lock else lock_of(call, paths)
-    fit, problems = check_specs(spec, call.env.cwd, prices, live)
+    fit, problems = check_specs(spec, call.env.cwd, prices, live, environ=call.env.environ)
     inputs = Inputs(spec, options, prices, fit, lock=lock)
     plan = inputs.plan(live, caps=session.firectl.capabilities, now=call.env.clock.now())
     return inputs, plan, tuple(problems)

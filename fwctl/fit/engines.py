@@ -29,7 +29,7 @@ class Band(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """One GPU: usable bytes (mid of the policy), overhead band (low = largest overhead)."""
+    """One GPU: usable bytes (the most the policy takes), overhead band (low = largest overhead)."""
 
     usable_bytes: float
     overhead: Band
@@ -177,7 +177,7 @@ def budget(
         return Budget(usable, Band(2 * GIB, 0.5 * GIB, 0.0), chunk, 1, 1, False, sources)
     taken = engine.utilization if utilization is None else Band(utilization, utilization, utilization)
     return Budget(
-        total * taken.mid,
+        total * taken.high,
         _overhead(engine, accelerator, gpus, vocabulary, taken),
         chunk,
         64 if latent else 16,
@@ -201,7 +201,7 @@ def _overhead(engine: Engine, accelerator: Accelerator, gpus: int, vocabulary: i
     copies, extra, total = _copies(engine, accelerator), engine.extra, accelerator.visible_bytes
 
     def at(copies: float, rest_gib: float, extra_gib: float, share: float) -> float:
-        return copies * peak + (rest_gib + extra_gib) * GIB + (taken.mid - share) * total
+        return copies * peak + (rest_gib + extra_gib) * GIB + (taken.high - share) * total
 
     return Band(
         at(copies.low, rest.low, extra.low, taken.low),

@@ -81,14 +81,15 @@ def fit_request_from_options(
     name: str | None = None,
     pipeline: int = 1,
     attention: str = "auto",
+    missing: Sequence[str] = (),
 ) -> FitRequest:
     """The request behind `fwctl fit-check --config … --accelerator … --count …`.
 
-    Either a parsed config.json (`config`) or an `architecture`. RequestError names an option that
+    Either a parsed config.json (`config`) or an `architecture`; `missing` says why there is neither.
+    RequestError names an option that
     makes no sense.
     """
-    missing: tuple[str, ...] = ()
-    if architecture is None:
+    if architecture is None and config is not None:
         architecture, missing = understand(config, hf_quant_config)
     assumed = []
     if context_tokens is None:
@@ -118,7 +119,7 @@ def fit_request_from_options(
         offers=None if offers is None else tuple(offers),
         usd_per_gpu_hour=usd_per_gpu_hour,
         assumed=tuple(assumed),
-        missing=missing,
+        missing=tuple(missing),
         pipeline=pipeline,
         attention=attention,
     )

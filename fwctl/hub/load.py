@@ -42,7 +42,8 @@ def load(
     """The config behind a reference: a path (relative to `folder`), a catalogue name, a hub id or URL.
 
     A file wins over a name, the catalogue over the network, a `hub:` or URL reference always asks the
-    hub. exact_sizes also reads safetensors headers. UsageError for a file that exists and cannot be
+    hub. exact_sizes also reads safetensors headers, of a folder or of a repository that is asked anyway.
+    UsageError for a file that exists and cannot be
     used, or a path that does not exist; what the network refuses is a reason in `missing`.
     """
     hub = _hub_id(reference)
@@ -53,12 +54,12 @@ def load(
         if reference.endswith(".json") or reference.startswith((".", "/", "~")):
             raise UsageError(f"{path} does not exist")
     known = architectures.entry(hub or reference)
-    if known is not None and (hub is None or not network) and not exact_sizes:
+    if known is not None and (hub is None or not network):
         return Found(known.config, origin=f"catalogue: {known.hub} ({known.source})")
-    repository = hub or (known.hub if known else reference if HUB_ID.fullmatch(reference) else None)
+    repository = hub or (reference if HUB_ID.fullmatch(reference) else None)
     if repository is None or not network:
-        fallback = known.config if known else None
-        return _unknown(reference, fallback, known.hub if known else "")
+        advice = "is not in the catalogue; give its config.json"
+        return Found(None, missing=(f"the architecture of {reference} {advice}",))
     return _from_hub(Repository(repository, environ, get=get), known, exact_sizes)
 
 
@@ -67,14 +68,6 @@ def _hub_id(reference: str) -> str | None:
         if reference.startswith(prefix):
             return "/".join(reference.removeprefix(prefix).split("?")[0].split("/")[:2])
     return None
-
-
-def _unknown(reference: str, config: Mapping[str, Any] | None, hub: str) -> Found:
-    if config is not None:
-        return Found(config, origin=f"catalogue: {hub}")
-    return Found(
-        None, missing=(f"the architecture of {reference} is not in the catalogue; give its config.json",)
-    )
 
 
 def _from_disk(path: Path, exact_sizes: bool) -> Found:

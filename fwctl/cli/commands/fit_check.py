@@ -111,7 +111,7 @@ def fit_check(
             raise UsageError(f"{(given or ['--matrix'])[0]} needs --config FILE or --model NAME")
         loaded = load_specs(call, paths or [])
         spec = require_valid(call, loaded)
-        results, problems = check_specs(spec, call.env.cwd, price_list(call, spec))
+        results, problems = check_specs(spec, call.env.cwd, price_list(call, spec), environ=call.env.environ)
         diagnostics = (*loaded.diagnostics, *problems)
         body = {"results": list(results.values())}
     return replace(_report(body, diagnostics, require_fit=require_fit), detail=explain)
@@ -122,15 +122,17 @@ def _values(call: Call, question: Question) -> dict[str, Any]:
         raise UsageError("--accelerator is missing", next_steps=["fwctl fit-check --help"])
     reference = question.config or question.model or ""
     origin = "--config" if question.config else "--model"
-    architecture, missing = architecture_of(reference, call.env.cwd, origin)
-    if architecture is None and question.parameters is None:
-        call.output.message("; ".join(missing))
+    known = architecture_of(reference, call.env.cwd, origin, call.env.environ)
+    if known.architecture is None and question.parameters is None:
+        call.output.message("; ".join(known.missing))
     return {
         "accelerator": question.accelerator,
         "count": 1 if question.count is None else question.count,
         "precision": question.precision or "BF16",
         "model": question.model or question.config or "",
-        "architecture": architecture,
+        "architecture": known.architecture,
+        "missing": known.missing,
+        "weights_bytes": known.weights_bytes,
         "kv_precision": question.kv_precision,
         "context_tokens": question.context,
         "concurrency": question.concurrency,
