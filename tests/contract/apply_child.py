@@ -1,7 +1,8 @@
 """One apply in a process of its own, killed with SIGKILL at the nth crash point (0: never).
 
 `python -m tests.contract.apply_child STORY FOLDER NTH`; the environment is the cell's. Prints the number
-of crash points that it passed.
+of crash points that it passed. With a negative number it says so at that point and goes on, so that the
+caller can kill it while the call runs.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ def main() -> None:
     def crash(point: str) -> None:
         nonlocal passed
         passed += 1
+        if passed == -int(nth):
+            print("here", flush=True)
         if passed == int(nth):
             os.kill(os.getpid(), signal.SIGKILL)
 

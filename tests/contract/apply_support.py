@@ -108,7 +108,7 @@ class Cell:
             "TMPDIR": str(self.folder),
             "PYTHONPATH": str(ROOT),
             "FIRECTL_SIM_HOME": str(self.folder / "sim"),
-            "FIRECTL_SIM_SPEED": "100000",
+            "FIRECTL_SIM_SPEED": "3000",  # a start-up takes 0.1 s; seven idle days do not pass during a test
             "FIREWORKS_API_KEY": "fw_test",
             **self.environ,
         }

@@ -202,6 +202,24 @@ def test_every_crash_point_of_every_change(
     killed_and_made_good(bench, tmp_path / "cell", name, nth, keeps_files=keeps_files)
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_apply_killed_while_firectl_works_is_made_good_although_firectl_goes_on(
+    bench: Bench, tmp_path: Path, when: str
+) -> None:
+    _, end, _ = bench.undisturbed("create")
+    cell = bench.fresh("create", tmp_path / "cell")
+    cell.fault(kind="hang", match="deployment create*", seconds=0.6, when=when)
+    command = [sys.executable, "-m", "tests.contract.apply_child", "create", str(cell.folder), "-2"]
+    with subprocess.Popen(command, env=cell.environ, cwd=ROOT, stdout=subprocess.PIPE) as apply:
+        assert apply.stdout is not None
+        assert apply.stdout.readline() == b"here\n"  # the intent is written, the call begins
+        apply.kill()
+    cell.no_faults()
+    cell.forget()
+    made_good(cell, STORIES["create"])
+    assert cell.everything() == end
+
+
 EVERY_TROUBLE = [
     (name, Trouble(fault, verb, nth))
     for name, verbs in VERBS.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from fwctl.applying.model import ApplyResult, Outcome, Verify
 from fwctl.exitcodes import Exit
 from fwctl.planning.model import Plan
+from fwctl.redact import Secret
+from fwctl.spec.model import Spec
 from tests.contract.apply_support import (
     BF16,
     MODEL,
@@ -132,3 +135,45 @@ def test_an_id_that_a_deleted_deployment_holds_is_purged_only_on_purpose(cell: C
     result = cell.apply(spec(entry("a", lifecycle__reuse_deleted_id="hard_delete")))
     assert outcomes(result) == [Outcome.DONE], result
     assert cell.state()["a"]["base_model"] == MODEL
+
+
+def test_two_machines_that_apply_at_once_make_one_of_each(cell: Cell, tmp_path: Path) -> None:
+    other = Cell(tmp_path / "other", {"FIRECTL_SIM_HOME": cell.environ["FIRECTL_SIM_HOME"]})
+    wanted = spec(entry("a"), entry("b"), entry("c"))
+    plans = [cell.plan(wanted), other.plan(wanted)]
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(one.apply, wanted, made) for one, made in zip((cell, other), plans, strict=True)]
+        results = [run.result() for run in runs]
+    assert [outcomes(result) for result in results] == [[Outcome.DONE] * 3] * 2, results
+    notes = [item.note for result in results for item in result.results]
+    assert notes.count("done by another run") == 3
+    assert sorted(cell.state()) == ["a", "b", "c"]
+    assert actions(cell.plan(wanted)) == [("no-op",)] * 3
+
+
+def test_an_update_planned_on_another_machine_is_refused_when_it_is_stale(cell: Cell, tmp_path: Path) -> None:
+    other = Cell(tmp_path / "other", {"FIRECTL_SIM_HOME": cell.environ["FIRECTL_SIM_HOME"]})
+    cell.apply(spec(entry("a")))
+    ours, theirs = spec(entry("a", values(replicas__max=2))), spec(entry("a", values(replicas__max=3)))
+    stale = other.plan(theirs)
+    cell.apply(ours)
+    result = other.apply(theirs, stale)
+    assert (result.exit_code, result.changed) == (Exit.STALE_PLAN, False)
+    assert cell.state()["a"]["max_replica_count"] == 2
+
+
+def test_a_secret_reaches_the_platform_and_nothing_else(cell: Cell) -> None:
+    def keyed(value: str) -> Spec:
+        keys = [Secret("${env:KEY}", value)]
+        fields = {"direct_route.type": "INTERNET", "direct_route.api_keys": keys}
+        return spec(entry("a", {**values(region="US_IOWA_1"), **fields}))
+
+    assert outcomes(cell.apply(keyed("canary-key-one"))) == [Outcome.DONE]
+    assert actions(cell.plan(keyed("canary-key-one"))) == [("no-op",)]
+    result = cell.apply(keyed("canary-key-two"))
+    assert outcomes(result) == [Outcome.DONE]
+    assert len(cell.state()["a"]["direct_route_api_keys"]) == 1
+    told = json.dumps([result.to_json(), [dict(event) for event in cell.events]])
+    files = [path for path in cell.folder.rglob("*") if path.is_file() and "state.db" not in path.name]
+    assert "canary" not in told
+    assert [path for path in files if b"canary" in path.read_bytes()] == []

@@ -1,0 +1,97 @@
+"""Real `fwctl` child processes in a folder of their own, on the embedded simulator."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+SPEC = """\
+apiVersion: fwctl/v1
+account: acme
+stack: test
+deployments:
+  chat:
+    model: accounts/fireworks/models/llama-v3p1-8b-instruct
+    shape: accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast
+    accelerator: {type: NVIDIA_H100_80GB, count: 1}
+    precision: FP8 # fwctl: ignore[FW404] test
+    region: US
+    replicas: {min: 1, max: 2} # fwctl: ignore[FW403] test
+    traffic: interactive
+"""
+
+
+@dataclass
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.out)
+        return found
+
+
+class Sandbox:
+    """A folder with specs and a simulator; `fwctl(...)` and `firectl(...)` run real children in it."""
+
+    def __init__(self, folder: Path, **variables: str) -> None:
+        self.folder = folder
+        self.environ = {
+            "PATH": os.environ.get("PATH", ""),
+            "HOME": str(folder / "home"),
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(ROOT),
+            "FWCTL_FIRECTL": "sim",
+            "FIRECTL_SIM_HOME": str(folder / "sim"),
+            "FIRECTL_SIM_SPEED": "600",
+            **variables,
+        }
+        (folder / "home").mkdir()
+        # Help pages are probed once for all tests of a run, as one user's are.
+        self.environ["XDG_CACHE_HOME"] = str(folder.parent / "cache")
+
+    def write(self, text: str = SPEC, name: str = "configs/chat.yaml") -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def copy_examples(self) -> None:
+        shutil.copytree(ROOT / "configs", self.folder / "configs")
+
+    def run(self, *argv: str, stdin: str = "", timeout: float = 60, **variables: str) -> Done:
+        done = subprocess.run(
+            argv,
+            cwd=self.folder,
+            env={**self.environ, **variables},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        assert "Traceback" not in done.stdout + done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def fwctl(self, *argv: str, **options: Any) -> Done:
+        return self.run(sys.executable, "-m", "fwctl", *argv, **options)
+
+    def firectl(self, *argv: str) -> Done:
+        return self.run(sys.executable, "-m", "fwctl.simulator", *argv)
+
+    def calls(self) -> list[dict[str, Any]]:
+        """Every call the simulator received, oldest first."""
+        done = self.firectl("sim", "calls", "-o", "json")
+        assert done.code == 0, done.err
+        found: list[dict[str, Any]] = json.loads(done.out)
+        return found
