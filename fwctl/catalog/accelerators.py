@@ -54,6 +54,9 @@ class Accelerator(NamedTuple):
 _LOGS = "total memory in vLLM start-up logs"
 _SMI = "nvidia-smi total of aiconfigurator 0.12 systems/*.yaml"
 _DERIVED = "label in GiB less the 0.31 GiB an MI300X reserves"
+_LESS = (
+    "nvidia-smi total (23,028, 23,034 and 189,471 MiB) less the driver's reserve; not seen in an engine log"
+)
 
 ACCELERATORS: tuple[Accelerator, ...] = (
     Accelerator(
@@ -72,10 +75,10 @@ ACCELERATORS: tuple[Accelerator, ...] = (
     Accelerator(
         "NVIDIA_B300_288GB", 288, 268.59, 8000, 2250, 4500, 14000, "nvidia", _SMI, "2026-11-30", ("B300",)
     ),
-    Accelerator("NVIDIA_GB200", 186, 184.0, 8000, 2500, 5000, 10000, "nvidia", _SMI, "2026-11-30"),
+    Accelerator("NVIDIA_GB200", 186, 184.3, 8000, 2500, 5000, 10000, "nvidia", _LESS, "2026-11-30"),
     Accelerator("NVIDIA_GB300", 288, 276.62, 8000, 2500, 5000, 15000, "nvidia", _LOGS, "2026-11-30"),
-    Accelerator("NVIDIA_A10G_24GB", 24, 21.99, 600, 70, None, None, "nvidia", _LOGS, "2026-11-30", ("A10G",)),
-    Accelerator("NVIDIA_L4_24GB", 24, 22.03, 300, 121, 242, None, "nvidia", _LOGS, "2026-11-30", ("L4",)),
+    Accelerator("NVIDIA_A10G_24GB", 24, 21.99, 600, 70, None, None, "nvidia", _LESS, "2026-11-30", ("A10G",)),
+    Accelerator("NVIDIA_L4_24GB", 24, 22.03, 300, 121, 242, None, "nvidia", _LESS, "2026-11-30", ("L4",)),
     Accelerator(
         "AMD_MI300X_192GB", 192, 191.69, 5300, 1307, 2615, None, "amd", _LOGS, "2026-11-30", ("MI300X",)
     ),

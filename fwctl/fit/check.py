@@ -57,6 +57,8 @@ def _validated(request: FitRequest) -> Setting:
         raise RequestError("parameters", "must be above 0")
     if request.accelerator_count % request.pipeline:
         raise RequestError("pipeline", f"does not divide {request.accelerator_count} GPUs")
+    if not isinstance(request.draft_tokens, int) or not 0 <= request.draft_tokens <= 64:
+        raise RequestError("draft_tokens", "must be a whole number from 0 to 64")
     if request.attention not in ("auto", "tensor", "data"):
         raise RequestError("attention", "must be auto, tensor or data")
     precision = find_precision(request.precision)

@@ -94,6 +94,22 @@ def growths(caches: tuple[CacheLayers, ...], kv_precision: str, ranks: int) -> t
     return tuple(growth(cache, kv_precision, ranks) for cache in caches)
 
 
+def merged(items: tuple[Growth, ...]) -> tuple[Growth, ...]:
+    """Layers that keep the same thing become one, a draft layer with the target's for example."""
+    found: dict[Growth, Growth] = {}
+    for item in items:
+        key = item._replace(layers=0, index_layers=0)
+        known = found.get(key)
+        found[key] = (
+            item
+            if known is None
+            else known._replace(
+                layers=known.layers + item.layers, index_layers=known.index_layers + item.index_layers
+            )
+        )
+    return tuple(found.values())
+
+
 def bytes_per_token(items: tuple[Growth, ...]) -> float:
     """Bytes that one more token adds on one GPU while every layer still grows."""
     return sum(item.per_token * item.layers + item.index_per_token * item.index_layers for item in items)

@@ -221,6 +221,7 @@ def request_for(
     cached = _number(own, "workload.adapters_cached") or len(addons)
     mode = pick("speculation.mode")
     draft = pick("speculation.draft_model")
+    drafting = mode != "disabled" and (drafter or draft)
     if drafter is None and draft and mode != "disabled":
         drafter = Drafter(str(draft), None)
     return FitRequest(
@@ -242,5 +243,6 @@ def request_for(
         usd_per_gpu_hour=usd_per_gpu_hour,
         assumed=tuple(assumed),
         missing=tuple(missing),
+        draft_tokens=(pick("speculation.draft_tokens") or 0) if drafting else 0,
         shape=deployment_fields.get("shape"),
     )

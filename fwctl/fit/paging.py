@@ -11,7 +11,7 @@ import math
 from typing import NamedTuple
 
 from fwctl.fit.architecture import CacheKind
-from fwctl.fit.kvcache import Growth, bytes_per_sequence
+from fwctl.fit.kvcache import Growth, bytes_per_sequence, merged
 
 MAX_CONTEXT = 2**31
 # Groups of this ratio or less are padded to the larger one (vLLM: 1.5).
@@ -19,12 +19,14 @@ UNEVEN_RATIO = 1.5
 
 
 class PageGroup(NamedTuple):
-    """`groups` page tables of one kind of layer; a page holds `block_tokens` tokens."""
+    """`groups` page tables of one kind of layer; a page holds `block_tokens` tokens. states: pages of a
+    recurrent layer, one and one for each drafted token."""
 
     kind: CacheKind
     groups: int
     block_tokens: int
     window: int | None = None
+    states: int = 1
 
 
 class CachePlan(NamedTuple):
@@ -81,7 +83,7 @@ def _keeps_all(kind: CacheKind) -> bool:
 
 def _blocks(group: PageGroup, tokens: int, chunk: int) -> int:
     if group.kind is CacheKind.STATE:
-        return 1
+        return group.states
     if group.window is None:
         return -(-tokens // group.block_tokens)
     kept = min(group.window - 1 + chunk, tokens)
@@ -102,19 +104,26 @@ def linear_plan(items: tuple[Growth, ...], chunk: int = 0) -> CachePlan:
 
 
 def paged_plan(
-    items: tuple[Growth, ...], block_tokens: int, chunk: int, alignment: int | None = None
+    items: tuple[Growth, ...], block_tokens: int, chunk: int, alignment: int | None = None, drafted: int = 0
 ) -> CachePlan:
     """vLLM's plan. One kind of growing layer: one group. Several: groups of equal layer count.
 
     alignment: what a block that is enlarged to hold a recurrent state is a multiple of (default: the
-    block itself).
+    block itself). drafted: tokens that speculation proposes at once; a recurrent layer keeps a state for
+    each of them.
     """
+    items = merged(items)
     growing = [item for item in items if item.per_token > 0]
     kinds = {(item.kind is CacheKind.WINDOW, item.window) for item in growing}
     states = [item for item in items if item.kind is CacheKind.STATE]
     if not states and len(kinds) <= 1:
         return _single(growing, block_tokens, chunk)
-    return _grouped(items, growing, states, (alignment or block_tokens) if states else block_tokens, chunk)
+    plan = _grouped(items, growing, states, (alignment or block_tokens) if states else block_tokens, chunk)
+    return plan._replace(groups=tuple(_drafting(group, drafted) for group in plan.groups))
+
+
+def _drafting(group: PageGroup, drafted: int) -> PageGroup:
+    return group._replace(states=1 + drafted) if group.kind is CacheKind.STATE else group
 
 
 def _single(growing: list[Growth], block_tokens: int, chunk: int) -> CachePlan:

@@ -54,7 +54,8 @@ class FitRequest(NamedTuple):
     given, in which case weights are known and the cache is not. weights_bytes: exact size of the
     checkpoint when headers or an index were read. kv_pool_bytes: a measured pool per GPU. offers None
     means any combination of the catalogue. attention: "tensor" or "data" when the parallel layout is
-    known, "auto" for both bounds where they differ. usd_per_gpu_hour: prices by platform accelerator name.
+    known, "auto" for both bounds where they differ. draft_tokens:
+    tokens that speculation proposes at once. usd_per_gpu_hour: prices by platform accelerator name.
     """
 
     model: str
@@ -80,4 +81,5 @@ class FitRequest(NamedTuple):
     reasons: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     attention: str = "auto"
+    draft_tokens: int = 0
     shape: str | None = None

@@ -77,7 +77,7 @@ def sizes(request: FitRequest, architecture: Architecture, setting: Setting, lay
         head_dim=max((cache.key_dim for cache in architecture.caches), default=0),
         utilization=request.utilization,
     )
-    plan = _plan(items, available)
+    plan = _plan(items, available, request.draft_tokens)
     pool = pool_of(request, available, per_gpu + extras.weights_bytes)
     copies = layout.tensor if layout.data_attention else 1
     return Sizes(
@@ -98,9 +98,9 @@ def sizes(request: FitRequest, architecture: Architecture, setting: Setting, lay
     )
 
 
-def _plan(items: tuple[Growth, ...], available: Budget) -> CachePlan:
+def _plan(items: tuple[Growth, ...], available: Budget, drafted: int) -> CachePlan:
     if available.paged:
-        return paged_plan(items, available.block_tokens, available.chunk, available.alignment)
+        return paged_plan(items, available.block_tokens, available.chunk, available.alignment, drafted)
     return linear_plan(items, available.chunk)
 
 

@@ -204,6 +204,9 @@ def test_adapters_are_counted_for_multi_lora_only() -> None:
 def test_a_drafter_is_inherited_from_the_shape_unless_disabled() -> None:
     inherited = entry(snapshot={"speculation.draft_model": "accounts/fireworks/models/d"})
     assert inherited.drafter == Drafter("accounts/fireworks/models/d", None)
+    carried = {"speculation.draft_model": "d", "speculation.draft_tokens": 4}
+    assert entry(snapshot=carried).draft_tokens == 4
+    assert entry(snapshot={"speculation.draft_tokens": 4}).draft_tokens == 0
     known = Drafter("d", llama())
     assert entry(drafter=known).drafter is known
     disabled = request_for(

@@ -112,3 +112,21 @@ def test_the_largest_context_is_the_last_that_still_fits() -> None:
     assert found.largest_context(16_000, 2, 10_000) == 800
     assert found.largest_context(16_000, 2, 500) == 500
     assert found.largest_context(0, 1, 500) == 0
+
+
+def test_a_draft_layer_joins_the_layers_that_keep_the_same() -> None:
+    """12 + 1 attention and 36 state layers: groups of 13, three of them for the states (one padded)."""
+    items = (
+        Growth(CacheKind.STATE, 36, 0.0, 1600.0),
+        Growth(CacheKind.FULL, 12, 100.0, 0.0),
+        Growth(CacheKind.FULL, 1, 100.0, 0.0),
+    )
+    found = paged_plan(items, 16, 0)
+    assert [(g.kind, g.groups) for g in found.groups] == [(CacheKind.STATE, 3), (CacheKind.FULL, 1)]
+    assert found.block_bytes == 13 * 1600
+
+
+def test_a_recurrent_layer_keeps_a_state_for_each_drafted_token() -> None:
+    items = (Growth(CacheKind.STATE, 4, 0.0, 1600.0), Growth(CacheKind.FULL, 4, 100.0, 0.0))
+    assert paged_plan(items, 16, 0).need(16) == 2
+    assert paged_plan(items, 16, 0, drafted=3).need(16) == 5

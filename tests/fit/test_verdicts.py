@@ -164,6 +164,7 @@ def test_without_an_architecture_a_parameter_count_still_rules_out_what_cannot_b
         ({"kv_precision": "fp7"}, "kv_precision"),
         ({"engine": "tensorrt"}, "engine"),
         ({"attention": "ring"}, "attention"),
+        ({"draft_tokens": 100}, "draft_tokens"),
     ],
 )
 def test_a_question_that_makes_no_sense_names_its_part(change: dict[str, Any], field: str) -> None:
