@@ -17,7 +17,7 @@ _BUSY_TIMEOUT_S = 2.0
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS starts (
   time TEXT NOT NULL, deployment_id TEXT NOT NULL, model TEXT NOT NULL, shape TEXT NOT NULL,
-  accelerator TEXT NOT NULL, region TEXT NOT NULL, ready_s REAL NOT NULL, answered_s REAL);
+  accelerator TEXT NOT NULL, region TEXT NOT NULL, ready_s REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS applies (
   time TEXT NOT NULL, account TEXT NOT NULL, stack TEXT NOT NULL,
   exit_code INTEGER NOT NULL, done INTEGER NOT NULL, failed INTEGER NOT NULL, seconds REAL NOT NULL);
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS applies (
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start-up: seconds from the create or update call to READY, and to the first answer."""
+    """One start-up: seconds from the accepted call to READY."""
 
     time: datetime
     deployment_id: str
@@ -35,7 +35,6 @@ class Start:
     accelerator: str
     region: str
     ready_s: float
-    answered_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ class History:
 
     def record_start(self, start: Start) -> None:
         self._insert(
-            "INSERT INTO starts VALUES (?,?,?,?,?,?,?,?)",
+            "INSERT INTO starts VALUES (?,?,?,?,?,?,?)",
             (start.time.isoformat(), *(getattr(start, name) for name in Start.__slots__[1:])),
         )
 

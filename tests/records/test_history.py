@@ -19,7 +19,7 @@ RUN = AppliedRun(AT, "acme", "prod", 0, 3, 0, 12.5)
 def test_start_times_come_newest_first_and_by_model(tmp_path: Path) -> None:
     history = History(tmp_path / ".fwctl" / "history.db")
     history.record_start(START)
-    history.record_start(replace(START, time=AT + timedelta(hours=1), ready_s=340.0, answered_s=400.0))
+    history.record_start(replace(START, time=AT + timedelta(hours=1), ready_s=340.0))
     history.record_start(replace(START, model="qwen", ready_s=1.0))
     assert history.start_times_s(model="llama") == [340.0, 215.0]
     assert history.start_times_s(model="llama", limit=1) == [340.0]
