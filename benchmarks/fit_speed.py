@@ -37,8 +37,6 @@ def matrix_s(name: str) -> float:
     assert config is not None
     architecture = architecture_from_config(config)
     names = [accelerator.name for accelerator in accelerators.ACCELERATORS]
-        ("FP8", 8192)
-    ] * 2
     start = time.perf_counter()
     for accelerator, count, step in itertools.product(names, range(1, 8), range(1, 12)):
         quick(
