@@ -88,6 +88,7 @@ SWITCHES: dict[str, Switch] = {
     "addons_on_quantised": Switch(
         "addons on FP8/FP4", ("accept", "refuse"), ("accept", "accept", "refuse", "refuse")
     ),
+    "lora_as_draft": _same("a LoRA as draft model", ("accept", "refuse"), "accept", "refuse"),
     "match_filters_addons": _same("match with addons lists only shapes with addons", _YES_NO, "yes", "no"),
     "max_replica_default": _same(
         "max replicas when only min is given", ("max_min_1", "zero"), "max_min_1", "zero"

@@ -259,6 +259,9 @@ def sim(tmp_path: Path) -> Sim:
     for deployment in ("d1", "d2", "new-deployment"):
         made.create(deployment, "--wait", "--max-replica-count", "4", shape=bf16)
     made.ok("router", "create", "--router-id", "my-router", "--deployments", "d1")
+    (tmp_path / "data").mkdir()
+    for file in ("train.jsonl", "data/orena_train.jsonl"):
+        (tmp_path / file).write_text('{"messages": []}\n')
     made.ok("dataset", "create", "set1", "train.jsonl")
     made.ok("rlor-trainer-job", "create", "--job-id", "job1", "--base-model", base)
     return made

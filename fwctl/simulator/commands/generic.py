@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fwctl.simulator.commands.context import Context, wrapped
+from fwctl.simulator.commands.context import CommandError, Context, wrapped
 from fwctl.simulator.commands.render import print_one, print_page, prototext, table
-from fwctl.simulator.platform import listing, names, resources, schema
+from fwctl.simulator.platform import listing, names, resources, schema, tuning
 from fwctl.simulator.timing import local_text
 
 Doc = dict[str, Any]
@@ -52,6 +52,20 @@ def _gerund(ctx: Context, verb: str) -> str:
     return f"{verb} {_noun(ctx).replace('-', ' ')}"
 
 
+def _upload(ctx: Context, body: Doc) -> Doc | None:
+    """A dataset's file leaves its sketch and its number of examples. Raises CommandError."""
+    if _noun(ctx) != "dataset" or len(ctx.args) < 2:
+        return None
+    path = ctx.cwd / ctx.args[1]
+    try:
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            found = tuning.remember(lines)
+    except OSError as error:
+        raise CommandError(f"error uploading dataset: open {ctx.args[1]}: {error.strerror}") from None
+    body["exampleCount"] = str(found.pop("exampleCount"))
+    return found
+
+
 def create(ctx: Context) -> None:
     body = _body(ctx)
     resource_id = next((str(ctx.flags[flag]) for flag in _ID_FLAGS if flag in ctx.flags), "")
@@ -63,8 +77,9 @@ def create(ctx: Context) -> None:
             )
         )
         return
+    hidden = _upload(ctx, body)
     with wrapped(ctx, _gerund(ctx, "creating"), always=True), ctx.writing() as world:
-        doc = resources.create(world, _noun(ctx), ctx.account, resource_id, body)
+        doc = resources.create(world, _noun(ctx), ctx.account, resource_id, body, hidden=hidden)
     print_one(ctx, doc)
 
 

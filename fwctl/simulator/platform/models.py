@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fwctl.simulator.catalogue import FIREWORKS
-from fwctl.simulator.platform import names
+from fwctl.simulator.platform import names, tuning
 from fwctl.simulator.platform.errors import PlatformError, invalid, precondition
 from fwctl.simulator.platform.world import World
 from fwctl.simulator.timing import rfc3339
@@ -37,6 +37,7 @@ UPDATABLE = (
 def find(world: World, name: str) -> Doc | None:
     """The model of a full name, None when it does not exist or is another account's private one."""
     doc = world.tx.get(KIND, name) or world.catalogue.model(name)
+    doc = doc or tuning.outputs(world, names.account_of(name)).get(name)
     if doc is None or doc.get("_sim", {}).get("gone"):
         return None
     own = names.account_of(name) == world.caller.account
@@ -55,6 +56,7 @@ def every(world: World, account: str) -> Iterator[Doc]:
     """The models of an account that the caller may see, by name."""
     world.readable(account)
     docs = {doc["name"]: doc for doc in world.catalogue.models(account)}
+    docs |= tuning.outputs(world, account)
     docs |= {d["name"]: d for d in world.tx.all(KIND) if names.account_of(d.get("name", "")) == account}
     for name in sorted(docs):
         doc = find(world, name)

@@ -145,7 +145,9 @@ def _default_accelerator(world: World, base: Doc) -> str:
 
 def _check_draft(world: World, doc: Doc) -> None:
     if doc.get("draftModel"):
-        models.get(world, doc["draftModel"])
+        draft = models.get(world, doc["draftModel"])
+        if models.is_addon(draft) and world.profile["lora_as_draft"] == "refuse":
+            raise invalid(f"draft model {draft['name']} must be a base model, not an addon")
 
 
 def check_hardware(world: World, base: Doc, doc: Doc) -> None:

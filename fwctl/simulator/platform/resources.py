@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 from fwctl.simulator.platform import names
 from fwctl.simulator.platform.errors import PlatformError, precondition
+from fwctl.simulator.platform.tuning import JOB_S
 from fwctl.simulator.platform.world import World
 from fwctl.simulator.timing import rfc3339
 
 Doc = dict[str, Any]
-
-_JOB_S = 1800.0
 
 
 class Kind(NamedTuple):
@@ -57,8 +56,8 @@ def _shown(world: World, kind: Kind, doc: Doc) -> Doc:
     public = {key: value for key, value in doc.items() if key != "_sim"}
     if kind.job and doc.get("state") == "JOB_STATE_RUNNING":
         started = doc["_sim"]["createdS"]
-        if world.now >= started + _JOB_S:
-            public |= {"state": "JOB_STATE_COMPLETED", "completedTime": rfc3339(started + _JOB_S)}
+        if world.now >= started + JOB_S:
+            public |= {"state": "JOB_STATE_COMPLETED", "completedTime": rfc3339(started + JOB_S)}
     return public
 
 
@@ -94,8 +93,10 @@ def get(world: World, noun: str, name: str) -> Doc:
     raise PlatformError("NotFound", f"{KINDS[noun].what} {name} not found")
 
 
-def create(world: World, noun: str, account: str, resource_id: str, body: Doc) -> Doc:
-    """Keep a new resource; a random ID when none is given."""
+def create(
+    world: World, noun: str, account: str, resource_id: str, body: Doc, *, hidden: Doc | None = None
+) -> Doc:
+    """Keep a new resource; a random ID when none is given. hidden: what is remembered and never shown."""
     world.writable(account)
     kind = KINDS[noun]
     resource_id = resource_id or world.random_id()
@@ -105,17 +106,18 @@ def create(world: World, noun: str, account: str, resource_id: str, body: Doc) -
     now = rfc3339(world.now)
     doc: Doc = {"name": name, "createTime": now, "updateTime": now, "createdBy": world.caller.email}
     doc |= {"state": "JOB_STATE_RUNNING" if kind.job else kind.state} | body
-    doc["_sim"] = {"createdS": world.now}
+    doc["_sim"] = {"createdS": world.now} | (hidden or {})
     world.tx.put(kind.collection, name, doc)
     return _shown(world, kind, doc)
 
 
-def update(world: World, noun: str, name: str, body: Doc) -> Doc:
-    """Change the given fields. Raises NotFound, PermissionDenied."""
+def update(world: World, noun: str, name: str, body: Doc, *, hidden: Doc | None = None) -> Doc:
+    """Change the given fields, and what is remembered unseen. Raises NotFound, PermissionDenied."""
     world.writable(names.account_of(name))
     get(world, noun, name)
     kind = KINDS[noun]
     doc = (world.tx.get(kind.collection, name) or {}) | body | {"updateTime": rfc3339(world.now)}
+    doc["_sim"] = doc.get("_sim", {}) | (hidden or {})
     world.tx.put(kind.collection, name, doc)
     return _shown(world, kind, doc)
 

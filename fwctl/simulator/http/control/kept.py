@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fwctl.simulator.http.control.call import Call, Doc
-from fwctl.simulator.platform import listing, names, resources, routers, schema
+from fwctl.simulator.platform import listing, names, resources, routers, schema, tuning
 from fwctl.simulator.platform.errors import invalid
 from fwctl.simulator.platform.world import World
 
@@ -90,6 +90,16 @@ def works(spelling: Spelling) -> dict[str, Work]:
 
     found: dict[str, Work] = {"create": create, "get": get, "list": every, "update": update, "delete": delete}
     return found | ({"cancel": cancel} if kind.job else {})
+
+
+def upload_dataset(world: World, call: Call) -> Doc:
+    """The file of a dataset, as a form or bare: its examples leave a sketch and their number."""
+    name = call.name("datasets")
+    resources.get(world, "dataset", name)
+    found = tuning.remember(call.text.splitlines())
+    examples = str(found.pop("exampleCount"))
+    resources.update(world, "dataset", name, {"exampleCount": examples, "state": "READY"}, hidden=found)
+    return {}
 
 
 def _router_body(call: Call) -> Doc:

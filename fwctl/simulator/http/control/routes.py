@@ -85,5 +85,6 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_R}/{_ID}", kept.get_router, "router get"),
     Route("PATCH", f"{_R}/{_ID}", kept.update_router, "router update", writes=True),
     Route("DELETE", f"{_R}/{_ID}", kept.delete_router, "router delete", writes=True),
+    Route("POST", f"{_A}/datasets/{_ID}:upload", kept.upload_dataset, "dataset upload", writes=True),
     *_kept(),
 )

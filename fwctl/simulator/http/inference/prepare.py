@@ -62,9 +62,10 @@ class Preparer:
                 choices.append(choice)
                 draw = rng("draft", key, index, at)
                 output = [piece.text for piece in choice.pieces]
+                tuned = sizes.tuned(drafter, target.sketch, output, knobs)
                 passes.append(
                     speculation.plan_passes(
-                        output, prompt=prompt, prediction=predicted, drafter=drafter, draw=draw
+                        output, prompt=prompt, prediction=predicted, drafter=tuned, draw=draw
                     )
                 )
         timing = Timing(

@@ -28,7 +28,8 @@ _SERVING = ("READY", "UPDATING", "CREATING")
 
 class Target(NamedTuple):
     """deployment: its settled document, None on serverless. base: the base model's document. adapter: the
-    LoRA asked for. ready: replicas that serve. draft: document of the draft model.
+    LoRA asked for. ready: replicas that serve. draft: document of the draft model, or of its base. sketch:
+    what the draft model was tuned on.
     """
 
     model: str
@@ -37,6 +38,7 @@ class Target(NamedTuple):
     adapter: str | None
     ready: int
     draft: Doc | None = None
+    sketch: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -63,7 +65,10 @@ def _on(world: World, deployment: Doc, adapter: str | None) -> Target:
     base = models.base_of(world, model)
     ready = deployment["replicaStats"]["readyReplicaCount"]
     draft = models.find(world, deployment["draftModel"]) if deployment.get("draftModel") else None
-    return Target(deployment["name"], deployment, base, adapter, ready, draft)
+    sketch = (draft or {}).get("_sim", {}).get("fingerprint", [])
+    if draft is not None and models.is_addon(draft):
+        draft = models.base_of(world, draft)
+    return Target(deployment["name"], deployment, base, adapter, ready, draft, tuple(sketch))
 
 
 def _adapters(world: World, deployment: Doc) -> set[str]:
