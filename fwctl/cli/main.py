@@ -7,13 +7,17 @@ import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from fwctl.cli.failure import Terminated, bug_report, interrupted_report, usage_report
-from fwctl.cli.output import Output
+from fwctl.cli.output import MACHINE_FORMATS, Output, write
 from fwctl.env import Env
 from fwctl.errors import FwctlError, UsageError
 from fwctl.exitcodes import Exit
 from fwctl.report.model import Report, failure
+
+if TYPE_CHECKING:
+    from fwctl.cli.build import Run
 
 
 def run_process(argv: Sequence[str]) -> int:
@@ -49,7 +53,7 @@ def run(argv: Sequence[str], env: Env) -> int:
     return int(state.report.exit_code) if state.report is not None else int(Exit.OK)
 
 
-def _guarded(argv: Sequence[str], env: Env, state: object) -> Report | None:
+def _guarded(argv: Sequence[str], env: Env, state: Run) -> Report | None:
     """Execute; the report of a failure, None when the command reported by itself."""
     import typer
 
@@ -66,6 +70,8 @@ def _guarded(argv: Sequence[str], env: Env, state: object) -> Report | None:
     except FwctlError as error:
         return failure(name, error)
     except typer.TyperException as error:
+        if not argv and state.output.format == "text":
+            write(env.stderr, error.ctx.get_help() + "\n\n")  # type: ignore[attr-defined]
         return usage_report(name, error)
     except (KeyboardInterrupt, typer.Abort):
         return interrupted_report(name, terminated=False)
@@ -79,8 +85,8 @@ def _guarded(argv: Sequence[str], env: Env, state: object) -> Report | None:
 
 
 def prescan_format(argv: Sequence[str], env: Env) -> str:
-    """`json` when the command line or FWCTL_FORMAT asks for it, read before any parsing so that a
-    usage error is JSON too; `text` otherwise."""
+    """`json` or `events` when the command line or FWCTL_FORMAT asks for it, read before any parsing so
+    that a usage error is JSON too; `text` otherwise."""
     found = env.environ.get("FWCTL_FORMAT", "")
     words = list(argv)
     if "--" in words:
@@ -90,7 +96,7 @@ def prescan_format(argv: Sequence[str], env: Env) -> str:
             found = words[at + 1]
         elif word.startswith("--format="):
             found = word.partition("=")[2]
-    return "json" if found == "json" else "text"
+    return found if found in MACHINE_FORMATS else "text"
 
 
 def prescan_command(argv: Sequence[str]) -> str:

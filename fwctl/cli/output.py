@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO, cast
 
 from fwctl.env import Env
-from fwctl.errors import FwctlError, UsageError
+from fwctl.errors import Diagnostic, FwctlError, Severity, UsageError
 from fwctl.report.layout import Page, Part, Span, Style
 from fwctl.report.model import Report
 
@@ -29,6 +29,9 @@ FORMAT_MODULES: dict[str, str] = {
     "markdown": "markdown",
     "events": "events",
 }
+
+# Formats that programs read: with them every failure is a document on stdout too.
+MACHINE_FORMATS = ("json", "events")
 
 
 @dataclass(slots=True)
@@ -54,10 +57,13 @@ class Output:
         masked = report_masked(report, self.env)
         self._write_json(masked)
         text = renderer(self.format).render(masked, self.style(self.env.stdout))
-        write(self.env.stdout, self.env.redactor.mask(text) if self.format != "json" else text)
-        if report.error is not None and self.format != "json":
+        machine = self.format in MACHINE_FORMATS
+        write(self.env.stdout, text if machine else self.env.redactor.mask(text))
+        if not machine:
+            self._diagnostics(masked)
+        if report.error is not None and not machine:
             self.error(report)
-        if not self.quiet and self.format != "json":
+        if not self.quiet and not machine:
             for hint in report.hints:
                 self.message(Span(hint))
 
@@ -78,14 +84,23 @@ class Output:
         write_error(page, report_masked(report, self.env))
         write(self.env.stderr, self.env.redactor.mask(page.text()))
 
-    def diagnostics(self, report: Report) -> None:
-        """Errors, warnings and notes about the specs, on stderr; machine formats carry them inside."""
+    def _loose(self, report: Report) -> tuple[Diagnostic, ...]:
+        """Diagnostics that the result itself does not show: they go to stderr."""
+        if not report.body:
+            return report.diagnostics
+        if self.format == "markdown" or report.command == "validate":
+            return ()
+        # A result exists, so the specs were valid: an error here blocks a change, which shows it.
+        return tuple(item for item in report.diagnostics if item.severity is not Severity.ERROR)
+
+    def _diagnostics(self, report: Report) -> None:
         from fwctl.report.diagnostics import write_diagnostics
 
-        if self.format == "json" or not report.diagnostics:
-            return
+        found = self._loose(report)
+        if self.quiet:
+            found = tuple(item for item in found if item.severity is Severity.ERROR)
         page = Page(self.style(self.env.stderr))
-        write_diagnostics(page, report_masked(report, self.env).diagnostics)
+        write_diagnostics(page, found)
         write(self.env.stderr, self.env.redactor.mask(page.text()))
 
     def aside(self, report: Report) -> None:

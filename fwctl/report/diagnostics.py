@@ -19,21 +19,20 @@ def write_diagnostics(page: Page, diagnostics: Iterable[Diagnostic]) -> None:
         write_diagnostic(page, item)
 
 
-def write_diagnostic(page: Page, item: Diagnostic) -> None:
+def write_diagnostic(page: Page, item: Diagnostic, indent: int = 0) -> None:
     """`file:line:col: error FW301: message`, then snippet, fix and page."""
     at = item.position
     place = f"{at.file}:{at.line}:{at.column}: " if at else ""
     if not at and item.deployment:
         place = f"deployments/{item.deployment}: "
-    page.line(
-        Span(place, "bold"), Span(item.severity.value, _STYLE[item.severity]), f" {item.code}: ", item.message
-    )
+    label = Span(item.severity.value, _STYLE[item.severity])
+    page.line(Span(place, "bold"), label, f" {item.code}: ", item.message, indent=indent)
     if at and item.source_line:
-        _snippet(page, item)
+        _snippet(page, item, indent)
     if item.suggestion:
-        page.line(Span("fix: ", "green"), item.suggestion, indent=2)
+        page.line(Span("fix: ", "green"), item.suggestion, indent=indent + 2)
     if item.docs:
-        page.line(Span("see: ", "dim"), item.docs, indent=2)
+        page.line(Span("see: ", "dim"), item.docs, indent=indent + 2)
 
 
 def count_line(diagnostics: Sequence[Diagnostic]) -> str:
@@ -57,7 +56,7 @@ def write_error(page: Page, report: Report) -> None:
         page.line(Span("next: ", "bold"), step, indent=2)
 
 
-def _snippet(page: Page, item: Diagnostic) -> None:
+def _snippet(page: Page, item: Diagnostic, indent: int) -> None:
     at, line = item.position, item.source_line
     assert at is not None
     assert line is not None
@@ -72,7 +71,8 @@ def _snippet(page: Page, item: Diagnostic) -> None:
     number = str(at.line)
     # Tabs are shown as one space so that the caret stands under its character.
     before, marked, after = (text.replace("\t", " ") for text in (before, marked, after))
-    page.raw(f"  {number} | {lead}", Span(before), Span(marked, "bold"), Span(after), tail)
+    lead_in = " " * indent
+    page.raw(f"{lead_in}  {number} | {lead}", Span(before), Span(marked, "bold"), Span(after), tail)
     pad = " " * (columns(lead) + columns(safe(before)))
     caret = "^" * min(max(1, columns(safe(marked))), 2 * _CONTEXT)
-    page.raw(f"  {' ' * len(number)} | {pad}", Span(caret, "bold red"))
+    page.raw(f"{lead_in}  {' ' * len(number)} | {pad}", Span(caret, "bold red"))

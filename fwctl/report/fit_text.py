@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 from typing import Any
 
 from fwctl.report.layout import Page, Part, Span
@@ -13,7 +12,14 @@ from fwctl.units import GIB
 
 VERDICT_STYLE = {"fits": "bold green", "tight": "bold yellow", "does-not-fit": "bold red", "unknown": "bold"}
 _BAR_COLUMNS = 40
-_PARTS = (("█", "blue"), ("▒", "yellow"), ("░", "green"), ("·", "dim"), ("▓", "magenta"))
+# Part of a GPU's memory -> glyph and colour; any other part (drafter, adapters ...) gets _OTHER_PART.
+_PARTS = {
+    "weights": ("█", "blue"),
+    "overhead": ("▒", "yellow"),
+    "kv pool": ("░", "green"),
+    "left outside": ("·", "dim"),
+}
+_OTHER_PART = ("▓", "magenta")
 
 
 def write(page: Page, report: Report) -> None:
@@ -62,7 +68,8 @@ def _bar(page: Page, memory: Sequence[Mapping[str, Any]]) -> None:
         return
     bar: list[Span] = []
     legend: list[Part] = []
-    for (part, size), (glyph, style) in zip(parts, cycle(_PARTS), strict=False):
+    for part, size in parts:
+        glyph, style = _PARTS.get(part, _OTHER_PART)
         mark = Span(page.style.glyph(glyph), style)
         cells = max(round(_BAR_COLUMNS * size / total), 1) if size else 0
         bar.append(Span(mark.text * cells, style))

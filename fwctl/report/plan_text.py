@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fwctl.errors import Severity
+from fwctl.report.diagnostics import write_diagnostic
 from fwctl.report.layout import Page, Part, Span
 from fwctl.report.model import Report
 from fwctl.report.values import (
@@ -32,6 +34,7 @@ def write(page: Page, report: Report) -> None:
     shown = [change for change in body["changes"] if kind_of(change["actions"]) != "no-op"]
     for change in shown:
         _change(page, change, detail=report.detail)
+        _blocked(page, change, report)
         page.blank()
     _drift(page, body.get("drift", ()))
     checks(page, body.get("checks", ()))
@@ -53,7 +56,7 @@ def _change(page: Page, change: Mapping[str, Any], *, detail: bool) -> None:
         f" {happens}",
         f" (ID {change['deployment_id']})" if named and change["deployment_id"] else "",
     )
-    if change.get("reason"):
+    if change.get("reason") and kind != "blocked":  # the diagnostics of a blocked change say it
         page.line(change["reason"], indent=6)
     fields = change.get("fields", ())
     if kind in ("create", "undelete"):
@@ -69,6 +72,16 @@ def _change(page: Page, change: Mapping[str, Any], *, detail: bool) -> None:
         page.raw("      ", Span("$ " + shell_line(argv), "dim"))
     if detail and change.get("cost"):
         page.line(f"ceiling {per_hour(change['cost'].get('ceiling_usd_per_hour'))}", indent=6)
+
+
+def _blocked(page: Page, change: Mapping[str, Any], report: Report) -> None:
+    """What stands in the way of a blocked change."""
+    name = change["address"].partition("/")[2]
+    if "blocked" not in change["actions"]:
+        return
+    for item in report.diagnostics:
+        if item.deployment == name and item.severity is Severity.ERROR:
+            write_diagnostic(page, item, indent=6)
 
 
 def _set(page: Page, field: Mapping[str, Any], width: int) -> None:

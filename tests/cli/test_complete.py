@@ -35,7 +35,7 @@ def test_values_complete(tmp_path: Path, words: list[str], expected: list[str]) 
 
 def test_deployment_names_come_from_the_specs_without_parsing_them(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
-        "x-base: &b\n  not-this: 1\ndeployments:\n  chat:\n    replicas: {min: 1}\n  eval:\n    shape: [broken\n"
+        "x-base: &b\n  not-this: 1\ndeployments:\n  chat:\n    replicas: {min: 1}\n  eval:\n    shape: [bad\n"
         "settings:\n  nor-this: 2\n"
     )
     (tmp_path / "latin.yml").write_bytes(b"deployments:\n    b\xe9d: 1\n    good: 2\n")

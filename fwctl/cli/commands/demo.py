@@ -114,7 +114,9 @@ def _environment(call: Call, place: Path) -> Mapping[str, str]:
 
 def _run(call: Call, place: Path, number: int, step: Step) -> dict[str, Any]:
     line = "fwctl " + " ".join(step.argv)
-    call.output.message(Span(f"\n{number}. {step.shows}".strip("\n"), "bold"))
+    if number > 1 and not call.settings.quiet:
+        write(call.env.stderr, "\n")
+    call.output.message(Span(f"{number}. {step.shows}", "bold"))
     call.output.message(Span(f"$ {line}", "cyan"))
     done = run_process(
         [sys.executable, "-m", "fwctl", *step.argv],

@@ -2,32 +2,57 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from fwctl.cli.arguments import Paths, Strict
 from fwctl.cli.command import Call, command
-from fwctl.cli.session import check_account, load_specs
+from fwctl.cli.session import Session, check_account, load_specs
 from fwctl.errors import Diagnostic, InvalidSpecError, Severity
 from fwctl.exitcodes import Exit
 from fwctl.report.diagnostics import count_line
 from fwctl.report.model import Report
-from fwctl.spec.model import Loaded
+from fwctl.spec.model import Loaded, Spec
 
 
 @command(
     "fwctl validate",
     "fwctl validate configs/chat.yaml --strict",
-    "fwctl validate --format json",
+    "fwctl validate --online --format json",
     formats=("text", "json", "markdown"),
 )
-def validate(call: Call, *, paths: Paths = None, strict: Strict = False) -> Report:
+def validate(
+    call: Call,
+    *,
+    paths: Paths = None,
+    online: Annotated[
+        bool, typer.Option("--online", help="Also check against the platform: models, shapes, quota.")
+    ] = False,
+    strict: Strict = False,
+) -> Report:
     """Check specs: YAML, schema, rules across fields, advice.
 
-    It needs no account and no network. Every problem of every file is told in one pass, with line,
-    column, fix and the page of its rule. Exit 3 when there is an error.
+    It needs no account and no network, unless --online is given. Every problem of every file is told
+    in one pass, with line, column, fix and the page of its rule. Exit 3 when there is an error.
     """
     loaded = load_specs(call, paths or [], strict=strict)
-    if loaded.spec is not None:
-        check_account(call, loaded.spec.account)
-    return report_of(loaded, loaded.diagnostics)
+    if loaded.spec is None:
+        return report_of(loaded, loaded.diagnostics)
+    check_account(call, loaded.spec.account)
+    found = _online(call, loaded.spec, paths or []) if online else ()
+    return report_of(loaded, (*loaded.diagnostics, *found))
+
+
+def _online(call: Call, spec: Spec, paths: list[str]) -> tuple[Diagnostic, ...]:
+    """The FW5xx checks: what a plan of these specs would block on the platform's account."""
+    from fwctl.cli.plans import plan_inputs
+    from fwctl.planning.options import PlanOptions
+
+    with Session(call, spec.account) as session:
+        _, plan, _ = plan_inputs(call, session, spec, paths, PlanOptions())
+    found = [*plan.diagnostics, *(item for change in plan.changes for item in change.blocked_by)]
+    return tuple(dict.fromkeys(item for item in found if item.code.startswith("FW5")))
 
 
 def report_of(loaded: Loaded, diagnostics: tuple[Diagnostic, ...]) -> Report:
