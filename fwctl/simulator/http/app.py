@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 
 from aiohttp import web
@@ -74,10 +74,10 @@ async def _health(_: web.Request) -> web.StreamResponse:
     return json_reply({"status": "ok", "simulator": True})
 
 
-def build(backend: Backend, knobs: Knobs) -> web.Application:
-    """The whole server over one state."""
+def build(backend: Backend, knobs: Knobs, known: Mapping[str, str]) -> web.Application:
+    """The whole server over one state. known: right answers by question."""
     app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[_errors])
-    service = Service(backend, knobs, WallPacer())
+    service = Service(backend, knobs, WallPacer(), known)
     app[SERVICE], app[BACKEND] = service, backend
     _inference(app, service)
     add_routes(app, backend, service.flush)

@@ -35,6 +35,7 @@ KNOBS: dict[str, Knob] = {
         int, None, "length of free text in tokens, as far as max_tokens allows", 0, 1_000_000
     ),
     "answer": Knob(str, None, "the text of the answer"),
+    "wrong_share": Knob(str, None, "how often a known answer is missed: 0.02, or FP8=0.05,FP4=0.1"),
     "prediction_match": Knob(float, 0.85, "share of a predicted output that the answer keeps", 0, 1),
     "acceptance": Knob(str, None, "acceptance of a draft model by position, for example 0.8,0.7,0.6"),
     "acceptance_format": Knob(

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 from aiohttp import web
 
 from fwctl.simulator import settings as sim_settings
+from fwctl.simulator.http import answers
 from fwctl.simulator.http import knobs as sim_knobs
 from fwctl.simulator.http.app import build
 from fwctl.simulator.http.backend import Backend
@@ -36,7 +37,9 @@ async def listening(host: str, port: int, *, environ: Mapping[str, str], cwd: Pa
     backend = Backend(sim_settings.from_environ(environ, cwd))
     try:
         await backend.check()
-        app = build(backend, sim_knobs.from_environ(environ))
+        file = environ.get("FIRECTL_SIM_ANSWERS")
+        known = answers.read(cwd / file) if file else {}
+        app = build(backend, sim_knobs.from_environ(environ), known)
         runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=_DRAIN_S)
         await runner.setup()
         site = web.TCPSite(runner, host, port, backlog=1024)

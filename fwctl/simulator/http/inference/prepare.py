@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from fwctl.simulator.http import answers
 from fwctl.simulator.http.engine import answer, speculation
 from fwctl.simulator.http.engine import request as requests
 from fwctl.simulator.http.engine.replica import Pacer
@@ -19,10 +20,11 @@ from fwctl.simulator.http.reply import InferenceError
 
 
 class Preparer:
-    """Knows the replicas and the tokenizer of a server."""
+    """Knows the replicas and the tokenizer of a server. known: right answers by question."""
 
-    def __init__(self, pacer: Pacer) -> None:
+    def __init__(self, pacer: Pacer, known: Mapping[str, str]) -> None:
         self.pacer = pacer
+        self.known = known
         self.tokenizer = Tokenizer()
         self.fleets: dict[str, Fleet] = {}
 
@@ -111,7 +113,11 @@ class Preparer:
             return answer.Choice([answer.Piece(answer.CONTENT, repeated[0])] * budget, "length")
         if call.fault and call.fault.kind == "empty":
             return answer.Choice([], "stop")
-        wishes = answer.Wishes(knobs["output_tokens"], knobs["answer"], knobs["prediction_match"])
+        text = knobs["answer"]
+        if text is None and self.known and not asked.tools:
+            precision = str((target.deployment or {}).get("precision", ""))
+            text = answers.answer_for(self.known, asked, precision, knobs["wrong_share"])
+        wishes = answer.Wishes(knobs["output_tokens"], text, knobs["prediction_match"])
         return answer.make_choice(
             asked,
             target.base["name"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -38,13 +39,13 @@ MAX_BODY_BYTES = 64 * 1024 * 1024
 class Service:
     """All inference endpoints of one server."""
 
-    def __init__(self, backend: Backend, knobs: Knobs, pacer: Pacer) -> None:
+    def __init__(self, backend: Backend, knobs: Knobs, pacer: Pacer, known: Mapping[str, str]) -> None:
         self.backend = backend
         self.knobs = knobs
         self.pacer = pacer
         self.directory = Directory(backend)
         self.limit = RequestLimit()
-        self.preparer = Preparer(pacer)
+        self.preparer = Preparer(pacer, known)
         self.log = Log()
         self.recorder = Recorder(backend, self.log)
         self.exporter = Exporter(backend, knobs, self.log, self.preparer.fleets)
