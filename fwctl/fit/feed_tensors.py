@@ -11,6 +11,7 @@ from fwctl.fit.families import Family
 from fwctl.fit.fields import ACTIVE, EXPERTS, HIDDEN, INTERMEDIATE, VOCAB, Fields, block_number, whole
 from fwctl.fit.layers import Feed
 
+MXFP4_BITS = 4.25  # 4 bits and a shared exponent for 32 weights
 _UNGATED_ACTIVATIONS = ("relu2", "squared_relu", "xielu")
 _SHARED_WIDTH = (
     "shared_expert_intermediate_size",
@@ -82,6 +83,8 @@ def experts(fields: Fields, family: Family, layer: int) -> list[Tensor]:
     width = expert_width(fields, layer)
     latent = fields.integer("moe_latent_size", "routed_expert_hidden_size", default=hidden)
     gated = is_gated(fields, family)
+    module = "experts" if family.dense_beside_experts else "mlp.experts"
+    stored = MXFP4_BITS if fields.text("expert_dtype") == "fp4" else None
     tensors = [
         Tensor(
             Kind.ROUTER,
@@ -98,7 +101,8 @@ def experts(fields: Fields, family: Family, layer: int) -> list[Tensor]:
             copies=count * (2 if gated else 1),
             experts=count,
             active=active,
-            module="mlp.experts.0.up_proj",
+            module=f"{module}.0.up_proj",
+            stored_bits=stored,
         ),
         Tensor(
             Kind.EXPERT,
@@ -107,7 +111,8 @@ def experts(fields: Fields, family: Family, layer: int) -> list[Tensor]:
             copies=count,
             experts=count,
             active=active,
-            module="mlp.experts.0.down_proj",
+            module=f"{module}.0.down_proj",
+            stored_bits=stored,
         ),
     ]
     if latent != hidden:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from fwctl.fit.architecture import Architecture, Kind, Quantization, Tensor
 from fwctl.fit.errors import RequestError
-from fwctl.fit.quantization import LINEAR, UNKNOWN_FORMAT
+from fwctl.fit.formats import UNKNOWN_FORMAT
+from fwctl.fit.quantization import LINEAR
 
 
 class Precision(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from fwctl.fit.architecture import Kind, Quantization, Tensor
 from fwctl.fit.errors import ArchitectureError
+from fwctl.fit.formats import stored_format
 
 LINEAR = frozenset(
     {
@@ -27,12 +28,12 @@ LINEAR = frozenset(
         Kind.EXPERT,
     }
 )
-UNKNOWN_FORMAT = "UNKNOWN"
 _EXCLUDED_KEYS = (
     "modules_to_not_convert",
     "ignored_layers",
     "ignore",
     "exclude_modules",
+    "exclude",
     "llm_int8_skip_modules",
 )
 _IN_LAYER = re.compile(r"(?:^|.*\.)(?:layers|h|blocks)\.(\d+|\*)\*?(?:\.(.*))?$")
@@ -162,15 +163,15 @@ def read_quantization(config: Mapping[str, Any], hf_quant_config: Mapping[str, A
     method = str(values.get("quant_method") or values.get("quant_algo") or "").lower()
     excluded = _patterns(values)
     groups = _groups(values)
-    bits, family, block, scale = _format(method, values, groups)
+    stored = stored_format(method, values, min((group.bits for group in groups), default=8.0))
     kv = values.get("kv_cache_quant_algo") or (values.get("kv_cache_scheme") and "FP8")
     experts_only = method == "mxfp4"
     summary = Quantization(
         method=method or "unknown",
-        family=family,
-        bits=bits,
-        block=block,
-        scale_bytes=scale,
+        family=stored.family,
+        bits=stored.bits,
+        block=stored.block,
+        scale_bytes=stored.scale_bytes,
         quantized=frozenset({Kind.EXPERT}) if experts_only else LINEAR,
         kv_family=str(kv).upper() if kv else None,
     )
@@ -203,34 +204,6 @@ def _groups(values: Mapping[str, Any]) -> tuple[Group, ...]:
             _index(targets, names)
             groups.append(Group(4.0 if "4" in algorithm else 8.0, targets))
     return tuple(groups)
-
-
-def _format(
-    method: str, values: Mapping[str, Any], groups: tuple[Group, ...]
-) -> tuple[float, str, tuple[int, int], float]:
-    """(bits, family, block, scale bytes for each block) of the main format."""
-    algorithm = str(values.get("quant_algo") or values.get("format") or "").upper()
-    if method == "mxfp4" or "MXFP4" in algorithm:
-        return 4.0, "FP4", (1, 32), 1.0
-    if method in ("awq", "gptq", "gptq_marlin", "awq_marlin"):
-        bits = values.get("bits") or values.get("w_bit") or 4
-        size = values.get("group_size")
-        size = size if isinstance(size, int) and size > 0 else 0
-        return float(bits) if bits in (2, 3, 4, 8) else 4.0, "INT4" if bits != 8 else "INT8", (1, size), 2.5
-    if method == "bitsandbytes":
-        return (8.0, "INT8", (1, 0), 4.0) if values.get("load_in_8bit") else (4.0, "INT4", (1, 64), 4.0)
-    narrow = min((group.bits for group in groups), default=8.0)
-    if "NVFP4" in algorithm or "W4A" in algorithm or narrow <= 4:
-        integer = "PACK-QUANTIZED" in algorithm and "FP4" not in algorithm
-        return (4.0, "INT4", (1, 128), 2.0) if integer else (4.0, "FP4", (1, 16), 1.0)
-    if method == "compressed-tensors" and "INT" in algorithm and "FLOAT" not in algorithm:
-        return 8.0, "INT8", (1, 0), 2.0
-    block = values.get("weight_block_size")
-    if isinstance(block, list) and len(block) == 2 and all(isinstance(b, int) and b > 0 for b in block):
-        return 8.0, "FP8", (block[0], block[1]), 4.0
-    if method in ("fp8", "fbgemm_fp8", "compressed-tensors", "modelopt") or "FP8" in algorithm:
-        return 8.0, "FP8", (1, 0), 4.0
-    return 16.0, UNKNOWN_FORMAT, (0, 0), 0.0
 
 
 def mark(tensors: Sequence[Sequence[Tensor]], reader: Reader | None) -> list[Tensor]:

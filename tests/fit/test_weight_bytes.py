@@ -141,10 +141,19 @@ EXPERTS = 4 * 8 * 3 * 64 * 128
             {
                 "quant_method": "compressed-tensors",
                 "format": "pack-quantized",
-                "config_groups": {"g": {"weights": {"num_bits": 4}, "targets": ["Linear"]}},
+                "config_groups": {"g": {"weights": {"num_bits": 4}, "targets": ["Linear"]}, "odd": 3},
             },
             "FP4",
             4 + 16 / 128,
+        ),
+        (
+            {
+                "quant_method": "compressed-tensors",
+                "format": "pack-quantized",
+                "config_groups": {"g": {"weights": {"num_bits": 4, "group_size": 32}}},
+            },
+            "FP4",
+            4 + 16 / 32,
         ),
         (
             {
@@ -156,6 +165,9 @@ EXPERTS = 4 * 8 * 3 * 64 * 128
             4 + 8 / 32,
         ),
         ({"quant_method": "fbgemm_fp8"}, "FP8", 8),
+        ({"quant_method": "auto-round", "bits": 4, "group_size": 128}, "FP4", 4 + 20 / 128),
+        ({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp4"}}}, "FP4", 4 + 8 / 32),
+        ({"quant_method": "quark", "global_quant_config": {"weight": [{"dtype": "fp8_e4m3"}]}}, "FP8", 8),
     ],
 )
 def test_each_quantisation_method_has_its_width(
@@ -268,6 +280,9 @@ def test_an_unknown_method_is_named_and_its_bytes_are_not_used() -> None:
     assert architecture.quantization is not None
     assert architecture.quantization.family == "UNKNOWN"
     assert weights(architecture, "FP8").total == weights(model(), "FP8").total
+    assert model(
+        quantization_config={"quant_method": "quark"}
+    ).quantization == architecture.quantization._replace(method="quark")
     result = ask(config(quantization_config={"quant_method": "brand_new"}))
     assert "brand_new" in result.reasons[0]
 
@@ -334,6 +349,18 @@ def test_latent_experts_work_on_a_narrower_vector() -> None:
 def test_gemma_4_runs_dense_and_experts_side_by_side() -> None:
     architecture = model(**{**MOE, "model_type": "gemma4_text"})
     assert elements(architecture, Kind.MLP) == 4 * 3 * 512 * 128
+
+
+def test_excluding_the_dense_part_of_gemma_4_does_not_exclude_its_experts() -> None:
+    quantization = {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["model.layers.*.mlp*"]}
+    architecture = model(**{**MOE, "model_type": "gemma4_text"}, quantization_config=quantization)
+    assert {t.kind for t in architecture.tensors if t.pinned} == {Kind.MLP}
+
+
+def test_experts_may_be_stored_narrower_than_the_rest() -> None:
+    """DeepSeek-V4: quant_method fp8, expert_dtype fp4; Flash loads 148 GiB for 291e9 parameters."""
+    flash = known("deepseek-ai/DeepSeek-V4-Flash")
+    assert weights(flash, "FP8").total / 2**30 == pytest.approx(148.2, rel=0.03)
 
 
 def test_routers_of_deepseeks_kind_stay_in_32_bits() -> None:
