@@ -19,7 +19,7 @@ from fwctl.simulator.http.app import build
 from fwctl.simulator.http.backend import Backend
 
 # Streams that still run when the server is told to stop get this long.
-_DRAIN_S = 2.0
+_DRAIN_S = 1.0
 
 
 def _runner() -> Callable[[Coroutine[Any, Any, int]], int]:
