@@ -216,12 +216,14 @@ def test_sglang_reserves_by_its_own_formula() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "chunk"), [("H100", 8192), ("A100", 2048), ("L4", 2048), ("B200", 16384), ("MI300X", 16384)]
+    ("name", "chunk"), [("H100", 8192), ("A100", 2048), ("L4", 2048), ("B200", 8192), ("MI300X", 8192)]
 )
 def test_the_prefill_chunk_follows_memory(name: str, chunk: int) -> None:
     accelerator = accelerators.find(name)
     assert accelerator is not None
     assert budget(find_engine("vllm"), accelerator, 1).chunk == chunk
+    huge = accelerator.visible_gib > 160
+    assert budget(find_engine("sglang"), accelerator, 1).chunk == (16384 if huge else chunk)
 
 
 def test_blocks_that_hold_states_are_aligned_as_the_backend_needs() -> None:
