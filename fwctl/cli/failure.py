@@ -26,7 +26,7 @@ class BugError(FwctlError):
 def usage_report(command: str, error: Exception) -> Report:
     """The report of a usage error that typer found."""
     context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "fwctl"
+    path = context.command_path if context is not None else f"fwctl {command}".replace("fwctl fwctl", "fwctl")
     message = getattr(error, "message", str(error)) or str(error)
     format_message = getattr(error, "format_message", None)
     if format_message is not None and not getattr(error, "possibilities", None):

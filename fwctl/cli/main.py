@@ -43,9 +43,12 @@ def run(argv: Sequence[str], env: Env) -> int:
 
     state = Run(env)
     state.output = Output(env, prescan_format(argv, env))
+    asked = state.output.format
     report = _guarded(argv, env, state)
     if report is not None:
         state.report = report
+        if asked in MACHINE_FORMATS:  # also when a broken option swallowed `--format json`
+            state.output.format = asked
         try:
             state.output.result(report)
         except FwctlError as error:  # the --json-out file, on top of the failure that is being told
@@ -57,10 +60,10 @@ def _guarded(argv: Sequence[str], env: Env, state: Run) -> Report | None:
     """Execute; the report of a failure, None when the command reported by itself."""
     import typer
 
-    from fwctl.cli.build import application
-
     name = prescan_command(argv)
     try:
+        from fwctl.cli.build import application
+
         code = application().main(args=list(argv), prog_name="fwctl", standalone_mode=False, obj=state)
     except UsageError as error:
         error.next_steps = error.next_steps or (

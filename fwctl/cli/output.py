@@ -6,32 +6,18 @@ import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TextIO, cast
+from typing import Any, TextIO
 
+from fwctl.cli.runner_files import append, root_of
 from fwctl.env import Env
 from fwctl.errors import Diagnostic, FwctlError, Severity, UsageError
+from fwctl.report.formats import FORMATS, renderer
 from fwctl.report.layout import Page, Part, Span, Style
 from fwctl.report.model import Report
 
-
-class Renderer(Protocol):
-    """What every module of `fwctl.report` named in FORMAT_MODULES offers."""
-
-    def render(self, report: Report, style: Style) -> str: ...
-
-
-# Format name -> module of fwctl.report. A new format is one module and one row.
-FORMAT_MODULES: dict[str, str] = {
-    "text": "text",
-    "json": "json",
-    "markdown": "markdown",
-    "events": "events",
-}
-
-# Formats that programs read: with them every failure is a document on stdout too.
-MACHINE_FORMATS = ("json", "events")
+# Formats in which a command that failed early is a document on stdout too.
+MACHINE_FORMATS = tuple(name for name, row in FORMATS.items() if row.failures)
 
 
 @dataclass(slots=True)
@@ -53,17 +39,19 @@ class Output:
             raise UsageError(f"--json-out: {name} cannot be written: its folder does not exist")
 
     def result(self, report: Report) -> None:
-        """Print the report on stdout; a failure's text goes to stderr, its JSON to stdout."""
+        """Print the report on stdout, and on stderr what the format does not show there."""
         masked = report_masked(report, self.env)
         self._write_json(masked)
+        row = FORMATS[self.format]
         text = renderer(self.format).render(masked, self.style(self.env.stdout))
-        machine = self.format in MACHINE_FORMATS
-        write(self.env.stdout, text if machine else self.env.redactor.mask(text))
-        if not machine:
+        write(self.env.stdout, text if row.structured else self.env.redactor.mask(text))
+        if row.appends:
+            append(self.env, self.format, masked)
+        if not row.diagnostics:
             self._diagnostics(masked)
-        if report.error is not None and not machine:
+        if report.error is not None and not row.errors:
             self.error(report)
-        if not self.quiet and not machine:
+        if not self.quiet and not row.structured:
             for hint in report.hints:
                 self.message(Span(hint))
 
@@ -88,7 +76,7 @@ class Output:
         """Diagnostics that the result itself does not show: they go to stderr."""
         if not report.body:
             return report.diagnostics
-        if self.format == "markdown" or report.command == "validate":
+        if report.command == "validate":
             return ()
         # A result exists, so the specs were valid: an error here blocks a change, which shows it.
         return tuple(item for item in report.diagnostics if item.severity is not Severity.ERROR)
@@ -105,7 +93,7 @@ class Output:
 
     def aside(self, report: Report) -> None:
         """A report as text on stderr: what is about to be done, while stdout waits for the result."""
-        if self.quiet or self.format != "text":
+        if self.quiet or self.format not in ("text", "github"):
             return
         masked = report_masked(report, self.env)
         text = renderer("text").render(masked, self.style(self.env.stderr))
@@ -126,12 +114,16 @@ class Output:
             width=_width(self.env.environ, stream) if terminal else None,
             color=wants_color(self.env.environ, terminal=terminal, off=self.no_color),
             unicode=_encodes(stream, "→✓─█"),
+            folder=str(self.env.cwd),
+            root=root_of(self.env),
+            manual=_manual(self.env.environ),
         )
 
 
-def renderer(name: str) -> Renderer:
-    """The module that renders this format."""
-    return cast(Renderer, import_module(f"fwctl.report.{FORMAT_MODULES[name]}"))
+def _manual(environ: Mapping[str, str]) -> str:
+    """Where the documentation is published (FWCTL_DOCS_URL), with a slash at its end."""
+    base = environ.get("FWCTL_DOCS_URL", "").rstrip("/")
+    return f"{base}/" if base.startswith(("https://", "http://")) else ""
 
 
 def write(stream: TextIO, text: str) -> None:
@@ -161,6 +153,7 @@ def report_masked(report: Report, env: Env) -> Report:
         report,
         body=mask_tree(report.body, env),
         text=None if report.text is None else mask(report.text),
+        error=None if report.error is None else _error_masked(report.error, env),
         diagnostics=tuple(
             replace(
                 item,
@@ -171,6 +164,17 @@ def report_masked(report: Report, env: Env) -> Report:
             for item in report.diagnostics
         ),
     )
+
+
+def _error_masked(error: FwctlError, env: Env) -> FwctlError:
+    """The same error with other words; made without its constructor, which every class may choose."""
+    masked = type(error).__new__(type(error))
+    mask = env.redactor.mask
+    masked.__dict__ |= vars(error) | {
+        "message": mask(error.message),
+        "next_steps": tuple(mask(step) for step in error.next_steps),
+    }
+    return masked
 
 
 def mask_tree(value: Any, env: Env) -> Any:

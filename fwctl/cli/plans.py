@@ -74,6 +74,11 @@ def write_plan(call: Call, path: Path, plan: Plan, inputs: Inputs, session: Sess
     """Write a plan file. Raises FwctlError when it cannot be written."""
     versions = {"fwctl": __version__, "firectl": session.firectl.capabilities.version}
     text = dumps(plan, inputs, created=call.env.clock.now(), versions=versions)
+    if call.env.redactor.mask(text) != text:
+        raise RefusedError(
+            "the specs hold a credential as plain text; a plan file is public and must not",
+            next_steps=["write ${env:NAME} in its place; `grep -n fw_` finds it"],
+        )
     try:
         (call.env.cwd / path).write_text(text, encoding="utf-8")
     except OSError as error:

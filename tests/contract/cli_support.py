@@ -89,9 +89,13 @@ class Sandbox:
     def firectl(self, *argv: str) -> Done:
         return self.run(sys.executable, "-m", "fwctl.simulator", *argv)
 
-    def calls(self) -> list[dict[str, Any]]:
-        """Every call the simulator received, oldest first."""
-        done = self.firectl("sim", "calls", "-o", "json")
+    def calls(self, *flags: str) -> list[dict[str, Any]]:
+        """Calls that the simulator received, oldest first."""
+        done = self.firectl("calls", "list", "-o", "json", *flags)
         assert done.code == 0, done.err
         found: list[dict[str, Any]] = json.loads(done.out)
         return found
+
+    def mutations(self) -> int:
+        """How many calls changed something."""
+        return int(self.firectl("calls", "count", "--mutating").out)
