@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from fwctl.catalog.canonical import canonical
+from fwctl.catalog.canonical import canonical, region
 from fwctl.catalog.fields import BY_PATH, PLATFORM_FIELDS, Field, Kind, Owner
 from fwctl.live.marker import TAG_PREFIX, combine, read_tags, split_description
 from fwctl.live.model import LiveDeployment, LiveModel, Marker, Replicas, ShapeVersion
@@ -123,10 +123,6 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,18}", value) else value
 
 
-def _number(value: Any) -> Any:
-    return float(value) if isinstance(value, str) else value
-
-
 def _enum(value: Any) -> str | None:
     text = _text(value)
     return None if not text or text.endswith("UNSPECIFIED") else text
@@ -141,7 +137,6 @@ def _duration(value: Any) -> Any:
 
 _BY_KIND: Mapping[Kind, Callable[[Any], Any]] = {
     Kind.INT: _whole,
-    Kind.NUMBER: _number,
     Kind.BOOL: bool,
     Kind.TEXT: str,
     Kind.DURATION: _duration,
@@ -152,6 +147,7 @@ _BY_KIND: Mapping[Kind, Callable[[Any], Any]] = {
     Kind.NAME: str,
     Kind.URL: str,
     Kind.ID: str,
+    Kind.SCHEDULES: list,
     Kind.TARGETS: lambda value: {str(k): float(v) for k, v in value.items()},
 }
 
@@ -162,12 +158,13 @@ def _duration_text(row: Field, value: Any) -> Any:
 
 
 def _placement(_row: Field, value: Any) -> Any:
-    """Exactly one of multi_region, region and regions is set."""
-    if isinstance(value, str):
-        return _enum(value)
+    """Exactly one of multi_region, region and regions is set; a plain name is understood too."""
     place = _mapping(value)
-    listed = [_text(item) for item in place.get("regions") or () if _enum(item)]
-    return _enum(place.get("multi_region")) or _enum(place.get("region")) or ",".join(sorted(listed)) or None
+    listed = place.get("regions")
+    many = sorted(region(item) for item in listed if _enum(item)) if isinstance(listed, list | tuple) else []
+    plain = value if isinstance(value, str) else None
+    named = _enum(plain) or _enum(place.get("multi_region")) or _enum(place.get("region"))
+    return region(named) if named else ",".join(many) or None
 
 
 def _addon_mode(_row: Field, value: Any) -> str | None:
@@ -188,7 +185,7 @@ def _schedules(row: Field, value: Any) -> Any:
             _put(schedule, child.path, _plain(child, _mapping(item).get(child.live or child.path)))
         schedule.setdefault("min_replicas", 0)
         rows.append(schedule)
-    return canonical(row, rows)
+    return _plain(row, rows)
 
 
 _SPECIAL: Mapping[str, Callable[[Field, Any], Any]] = {

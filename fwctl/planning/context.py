@@ -14,6 +14,7 @@ from fwctl.firectl.capabilities import Capabilities
 from fwctl.live.identity import Matches
 from fwctl.live.identity import match as match_deployments
 from fwctl.live.model import LiveDeployment, LiveState, ShapeVersion
+from fwctl.live.normalise import full_name
 from fwctl.planning.options import PlanOptions
 from fwctl.records.lockfile import LockFile
 from fwctl.spec.model import Deployment, Evidence, Spec
@@ -21,7 +22,8 @@ from fwctl.spec.model import Deployment, Evidence, Spec
 
 @dataclass(frozen=True)
 class Context:
-    """traffic: requests in the last hour by deployment ID, None or absent where nobody could read it."""
+    """traffic: requests in the last hour by deployment ID, None or absent where nobody could read it.
+    stuck: names that a first look found blocked, so that nobody may count on them."""
 
     spec: Spec
     live: LiveState
@@ -33,7 +35,7 @@ class Context:
     evidence: Evidence = field(default_factory=Evidence)
     lock: LockFile | None = None
     traffic: Mapping[str, float | None] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
+    stuck: frozenset[str] = frozenset()
 
     @cached_property
     def matches(self) -> Matches:
@@ -41,13 +43,22 @@ class Context:
 
     @cached_property
     def behind_router(self) -> Mapping[str, tuple[str, ...]]:
-        """Entries that want to stand behind a router, in the order in which they join it."""
+        """Entries that will stand behind a router, in the order in which they join it."""
         names: dict[str, list[str]] = {}
         for name in sorted(self.spec.deployments):
             router = self.spec.deployments[name].fields.get("router")
-            if router is not None:
+            if router is not None and name not in self.stuck and self.options.selects(name):
                 names.setdefault(str(router), []).append(name)
         return {router: tuple(members) for router, members in names.items()}
+
+    @cached_property
+    def routers_of(self) -> Mapping[str, tuple[str, ...]]:
+        """Routers that stand before a deployment, by its full name."""
+        found: dict[str, list[str]] = {}
+        for router, row in sorted(self.live.routers.items()):
+            for name in row.get("deployments") or ():
+                found.setdefault(full_name(str(name), self.spec.account, "deployments"), []).append(router)
+        return {name: tuple(routers) for name, routers in found.items()}
 
     @cached_property
     def versions_by_name(self) -> Mapping[str, ShapeVersion]:

@@ -71,40 +71,38 @@ def compare(context: Context, desired: Desired, live: LiveDeployment) -> Diff:
 
 
 def live_value(context: Context, live: LiveDeployment, path: str) -> Any:
+    """A field of the deployment itself, from its shape where it does not say it; None when absent."""
+    if path in live.fields:
+        return live.fields[path]
+    version = context.running_version(live)
+    return version.snapshot.get(path) if version else None
+
+
+def _have(work: _Work, row: Field, wanted: Any) -> Any:
     """A field's live value wherever the platform keeps it; None when absent."""
-    if path == "addons.load":
-        return list(context.live.loaded_addons.get(live.deployment_id, ())) or None
-    if path == "router":
-        return _router_of(context, live)
-    value = live.fields.get(path)
-    if value is None and path not in live.fields:
-        version = context.running_version(live)
-        return version.snapshot.get(path) if version else None
-    return value
-
-
-def _router_of(context: Context, live: LiveDeployment) -> str | None:
-    """The router that covers a deployment; the first by name when several do."""
-    wanted = context.spec.deployments
-    asked = {entry.fields.get("router") for entry in wanted.values()}
-    covering = [
-        key
-        for key, row in sorted(context.live.routers.items())
-        if live.name in (row.get("deployments") or ()) or live.deployment_id in (row.get("deployments") or ())
-    ]
-    return next((key for key in covering if key in asked), covering[0] if covering else None)
+    if row.path == "addons.load":
+        return list(work.context.live.loaded_addons.get(work.live.deployment_id, ())) or None
+    if row.path == "router":
+        covering = work.context.routers_of.get(work.live.name, ())
+        return wanted if wanted in covering else next(iter(covering), None)
+    return live_value(work.context, work.live, row.path)
 
 
 def _compare(work: _Work, row: Field, wanted: Any) -> None:
     if row.path in _READ_FROM and _READ_FROM[row.path] in work.context.live.unread:
         return
-    have = live_value(work.context, work.live, row.path)
+    have = _have(work, row, wanted)
     if row.sensitive and not _comparable(have):
         _compare_by_digest(work, row, wanted, have)
         return
     if same(row, wanted, have):
         return
     _note_drift(work, row, wanted, have)
+    if row.path == "router" and have is not None:
+        work.notes.append(
+            f"it stays behind the router {have} too until `firectl router update {have} --deployments=...` "
+            "leaves it out"
+        )
     work.changes.append(_change(work, row, known(row, have), wanted, _effect(work, row)))
 
 

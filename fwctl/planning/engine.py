@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
 
 from fwctl.catalog.fields import BY_PATH
@@ -41,13 +42,12 @@ def make_plan(
     evidence: Evidence | None = None,
     lock: LockFile | None = None,
     traffic: Mapping[str, float | None] | None = None,
-    versions: Mapping[str, str] | None = None,
 ) -> Plan:
     """The plan that takes live state to the spec.
 
     fit: fit-check results by logical name, as JSON. traffic: requests in the last hour by deployment ID.
-    versions: of fwctl and firectl, for the record. Raises UsageError when an option names a deployment
-    that neither the spec nor this stack has.
+    Raises UsageError when an option names a deployment that neither the spec nor this stack has,
+    FirectlTooOldError when the spec requires a newer firectl.
     """
     context = Context(
         spec=with_sets(spec, options),
@@ -60,16 +60,24 @@ def make_plan(
         evidence=evidence or Evidence(),
         lock=lock,
         traffic=traffic or {},
-        versions=versions or {},
     )
     require(caps, spec.settings.get("require_firectl"))
     _check_names(context)
+    return _plan(context)
+
+
+def _plan(context: Context) -> Plan:
+    """Looks a second time without the entries that turned out blocked, where others wait for them behind
+    a router."""
     changes, drift, notes = _changes(context)
     changes = sorted(changes, key=lambda change: (change.address, change.deployment_id))
     changes, checks = guarded(context, [_priced(context, change) for change in changes])
+    stuck = frozenset(change.name for change in changes if change.blocked and "router" in change.desired)
+    if stuck - context.stuck:
+        return _plan(replace(context, stuck=stuck | context.stuck))
     return Plan(
-        account=spec.account,
-        stack=spec.stack,
+        account=context.spec.account,
+        stack=context.spec.stack,
         changes=tuple(changes),
         live_fingerprint=live_fingerprint(change.live for change in changes if change.live),
         cost={**plan_cost(context, changes), "reserved": reserved(context, changes)},
@@ -148,8 +156,8 @@ def _after(context: Context, entry: Deployment) -> tuple[str, ...]:
     names = set(entry.own.get("lifecycle.after", ()))
     router = entry.fields.get("router")
     if router is not None:
-        behind = context.behind_router[str(router)]
-        names |= set(behind[: behind.index(entry.name)][-1:])
+        behind = context.behind_router.get(str(router), ())
+        names |= set([*takewhile(lambda name: name != entry.name, behind)][-1:])
     return tuple(sorted(names))
 
 

@@ -132,7 +132,7 @@ def router_steps(context: Context, desired: Desired, deployment_id: str) -> list
         return []
     own = deployment_name(context, deployment_id)
     exists = router in context.live.routers
-    first = context.behind_router[router][0] == desired.entry.name
+    first = context.behind_router.get(router, ())[:1] == (desired.entry.name,)
     verb = "router update" if exists or not first else "router create"
     return [_router_step(context, verb, router, _members(context, router, desired.entry.name) | {own})]
 
@@ -167,7 +167,7 @@ def _members_now(context: Context, router: str) -> set[str]:
 def _members(context: Context, router: str, name: str) -> set[str]:
     """What the router covers now, and what earlier entries of this run added."""
     members = _members_now(context, router)
-    for other in takewhile(lambda other: other != name, context.behind_router[router]):
+    for other in takewhile(lambda other: other != name, context.behind_router.get(router, ())):
         found = context.matches.by_name[other].current
         key = found.deployment_id if found else context.spec.deployments[other].deployment_id
         members.add(deployment_name(context, key))

@@ -417,6 +417,15 @@ def test_a_deployment_joins_its_router_and_the_others_stay_behind_it() -> None:
     assert {change.actions for change in plan_of(wanted, platform).changes} == {("no-op",)}
 
 
+def test_nobody_waits_behind_a_router_for_an_entry_that_is_blocked() -> None:
+    plan = plan_of(spec(entry("a", router="talk", precision="BF16"), entry("b", router="talk")))
+    assert plan.changes[0].blocked
+    assert plan.changes[1].after == ()
+    assert "router create --router-id talk --deployments accounts/acme/deployments/b" in words(
+        plan.changes[1], 2
+    )
+
+
 def test_a_router_keeps_its_strategy_and_members_of_other_hands() -> None:
     platform = Platform([marked_row()])
     platform.routers = [
@@ -441,7 +450,9 @@ def test_a_deployment_behind_two_routers_is_compared_with_the_one_the_spec_names
         {"name": "accounts/acme/routers/talk", "deployments": members},
     ]
     assert only(plan_of(entry(router="talk"), platform)).actions == ("no-op",)
-    assert moves(only(plan_of(entry(router="new"), platform))) == {"router": ("a", "new")}
+    change = only(plan_of(entry(router="new"), platform))
+    assert moves(change) == {"router": ("a", "new")}
+    assert "stays behind the router a too" in change.notes[0]
 
 
 def test_secrets_are_compared_by_a_salted_digest_and_never_shown() -> None:
