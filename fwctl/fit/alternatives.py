@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from fwctl.catalog import accelerators as catalogue
-from fwctl.fit.errors import FitError
+from fwctl.fit.errors import FitError, RequestError
+from fwctl.fit.precision import find_precision, scheme_for
 from fwctl.fit.request import FitRequest, Offer
 from fwctl.fit.result import Alternative, FitResult, Verdict
+from fwctl.fit.weights import Layout, weigh
 
 COUNTS = (1, 2, 4, 8)
 _MAX_OFFERS = 400
@@ -50,15 +52,31 @@ def _rows(request: FitRequest) -> Iterable[list[Offer]]:
 
 def _hardware(request: FitRequest, judge: Judge) -> list[Alternative]:
     found: list[Alternative] = []
+    smallest: dict[str, float] = {}
     for row in _rows(request):
         for offer in row:
-            fitting = _offered(request, offer, judge)
+            fitting = [] if _hopeless(request, offer, smallest) else _offered(request, offer, judge)
             found += fitting
             if fitting:
                 break
     if request.offers is None and request.kv_pool_bytes is None:
         found += _if_it_fits(request, request._replace(kv_precision="fp8"), request.shape, judge)
     return found
+
+
+def _hopeless(request: FitRequest, offer: Offer, smallest: dict[str, float]) -> bool:
+    """Whether one copy of the weights exceeds all GPUs together, so that no check is needed."""
+    if request.architecture is None or request.parameters is not None:
+        return False
+    if offer.precision not in smallest:
+        try:
+            scheme = scheme_for(request.architecture, find_precision(offer.precision))
+        except RequestError:
+            return True
+        smallest[offer.precision] = weigh(request.architecture, scheme, Layout()).total
+    accelerator = catalogue.find(offer.accelerator)
+    memory = max(accelerator.visible_bytes, accelerator.nominal_bytes) if accelerator else float("inf")
+    return smallest[offer.precision] > offer.accelerator_count * memory
 
 
 def _offered(request: FitRequest, offer: Offer, judge: Judge) -> list[Alternative]:

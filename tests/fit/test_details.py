@@ -185,6 +185,7 @@ def test_alternatives_are_only_what_the_platform_offers_when_that_is_known() -> 
         Offer("NVIDIA_H100_80GB", 1, "FP8", "too small"),
         Offer("NVIDIA_X9000", 1, "FP8", "unknown"),
         Offer("NVIDIA_H200_141GB", 1, "FP7", "odd"),
+        Offer("NVIDIA_H200_141GB", 2, "FP8", "odd", kv_precision="fp7"),
     ]
     result = check(
         request(known("llama-v3p1-70b-instruct"), context_tokens=8192, engine="vllm", offers=offers)
