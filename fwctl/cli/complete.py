@@ -125,10 +125,12 @@ def _parameters(entry: registry.Entry) -> Sequence[inspect.Parameter]:
 
 
 def _own(entry: registry.Entry) -> list[_Option]:
+    from typer.models import OptionInfo
+
     found = []
     for parameter in _parameters(entry):
         for info in getattr(parameter.annotation, "__metadata__", ()):
-            flags = (info.default, *(info.param_decls or ())) if hasattr(info, "is_flag") else ()
+            flags = (info.default, *(info.param_decls or ())) if isinstance(info, OptionInfo) else ()
             flags = tuple(flag for flag in flags if isinstance(flag, str) and flag.startswith("-"))
             if flags:
                 switch = getattr(parameter.annotation, "__origin__", None) is bool

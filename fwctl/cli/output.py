@@ -59,10 +59,9 @@ class Output:
         if self.json_out is None:
             return
         path, self.json_out = self.json_out, None
-        try:
-            (self.env.cwd / path).write_text(renderer("json").render(report, Style()), encoding="utf-8")
-        except OSError as error:
-            raise FwctlError(f"cannot write {path}: {error.strerror}") from None
+        from fwctl.cli.writing import write_file
+
+        write_file(self.env, path, renderer("json").render(report, Style()))
 
     def error(self, report: Report) -> None:
         """The failure of a command for people: what happened, where, and what to type next."""
@@ -70,7 +69,7 @@ class Output:
 
         page = Page(self.style(self.env.stderr))
         write_error(page, report_masked(report, self.env))
-        write(self.env.stderr, self.env.redactor.mask(page.text()))
+        self._say(page.text())
 
     def _loose(self, report: Report) -> tuple[Diagnostic, ...]:
         """Diagnostics that the result itself does not show: they go to stderr."""
@@ -89,15 +88,14 @@ class Output:
             found = tuple(item for item in found if item.severity is Severity.ERROR)
         page = Page(self.style(self.env.stderr))
         write_diagnostics(page, found)
-        write(self.env.stderr, self.env.redactor.mask(page.text()))
+        self._say(page.text())
 
     def aside(self, report: Report) -> None:
         """A report as text on stderr: what is about to be done, while stdout waits for the result."""
         if self.quiet or self.format not in ("text", "github"):
             return
         masked = report_masked(report, self.env)
-        text = renderer("text").render(masked, self.style(self.env.stderr))
-        write(self.env.stderr, self.env.redactor.mask(text))
+        self._say(renderer("text").render(masked, self.style(self.env.stderr)))
 
     def message(self, *parts: Part, indent: int = 0) -> None:
         """One line of progress or advice on stderr."""
@@ -105,7 +103,12 @@ class Output:
             return
         page = Page(self.style(self.env.stderr))
         page.line(*parts, indent=indent)
-        write(self.env.stderr, self.env.redactor.mask(page.text()))
+        self._say(page.text())
+
+    def _say(self, text: str) -> None:
+        """Text for people on stderr, in which a GitHub runner finds no workflow command."""
+        text = self.env.redactor.mask(text)
+        write(self.env.stderr, text.replace("##[", "#\\x23[") if self.format == "github" else text)
 
     def style(self, stream: TextIO) -> Style:
         """Width, colours and glyphs that this stream can show."""

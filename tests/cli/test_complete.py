@@ -44,3 +44,9 @@ def test_deployment_names_come_from_the_specs_without_parsing_them(tmp_path: Pat
 
 def test_a_folder_that_is_not_there_completes_to_nothing(tmp_path: Path) -> None:
     assert deployment_names([tmp_path / "configs"]) == []
+
+
+def test_a_commands_own_options_complete(tmp_path: Path) -> None:
+    assert values(["plan", "--det"], tmp_path) == ["--detailed-exitcode"]
+    assert values(["apply", "--allow-t"], tmp_path) == ["--allow-traffic-loss"]
+    assert "H100" in " ".join(values(["fit-check", "--accelerator", "NVIDIA_H1"], tmp_path))
