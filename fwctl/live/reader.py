@@ -9,6 +9,7 @@ because absent data must never look like an absent deployment; a failed optional
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from fwctl.catalog.enums import SHAPE_PRESETS
@@ -33,7 +34,9 @@ class Reader(Protocol):
     """The reads of `firectl.Firectl` that a plan uses."""
 
     def list_deployments(self, show_deleted: bool = ...) -> Sequence[Mapping[str, Any]]: ...
-    def list_shape_versions(self, shape: str) -> Sequence[Mapping[str, Any]]: ...
+    def list_shape_versions(
+        self, shape: str | None = ..., base_model: str | None = ...
+    ) -> Sequence[Mapping[str, Any]]: ...
     def match_shapes(self, model: str) -> Sequence[Mapping[str, Any]]: ...
     def get_model(self, name: str) -> Mapping[str, Any]: ...
     def list_quotas(self) -> Sequence[Mapping[str, Any]]: ...
@@ -68,8 +71,9 @@ def read_live(
         jobs["shape", shape] = lambda shape=shape: _shape_versions(firectl, shape)  # type: ignore[misc]
     for model in wanted.models:
         jobs["model", model] = lambda model=model: _model(firectl, model)  # type: ignore[misc]
-    for model in wanted.preset_models if caps.has_match else ():
-        jobs["match", model] = lambda model=model: _match(firectl, model)  # type: ignore[misc]
+    offered = firectl.match_shapes if caps.has_match else partial(_validated_for, firectl)
+    for model in wanted.preset_models:
+        jobs["match", model] = lambda model=model: _match(offered, model)  # type: ignore[misc]
     fixed: dict[str, Callable[[], Sequence[Mapping[str, Any]]]] = {
         "whoami": lambda: [firectl.whoami()],
         "quotas": firectl.list_quotas,
@@ -81,8 +85,6 @@ def read_live(
     for what, read in fixed.items():
         jobs["fixed", what] = lambda what=what, read=read: _optional(what, read, unread)  # type: ignore[misc]
     done = _run(jobs, parallelism)
-    if not caps.has_match:
-        unread.update({f"match {m}": "this firectl has no `match`" for m in wanted.preset_models})
     shapes = _of_kind(done, "shape")
     return LiveState(
         account=own,
@@ -186,9 +188,16 @@ def _shape_versions(firectl: Reader, shape: str) -> tuple[ShapeVersion, ...] | N
     return _sorted_versions(rows) or None
 
 
-def _match(firectl: Reader, model: str) -> tuple[ShapeVersion, ...]:
+def _validated_for(firectl: Reader, model: str) -> Sequence[Mapping[str, Any]]:
+    """What `match` would say, for a firectl without it: the newest validated version of every shape of
+    the model; whether the account may deploy it shows at create."""
+    rows = firectl.list_shape_versions(base_model=model)
+    return [row for row in rows if row.get("latest_validated")]
+
+
+def _match(offered: Callable[[str], Sequence[Mapping[str, Any]]], model: str) -> tuple[ShapeVersion, ...]:
     try:
-        return _sorted_versions(firectl.match_shapes(model))
+        return _sorted_versions(offered(model))
     except FwctlError as error:
         if _is_missing(error):
             return ()

@@ -106,10 +106,6 @@ def _locked(context: Context, entry: Deployment, name: str) -> ShapeChoice:
 
 
 def _preset(context: Context, entry: Deployment, asked: str, model: str) -> ShapeChoice:
-    reason = context.live.unread.get(f"match {model}")
-    if reason is not None:
-        lacks = problem("FW508", f"shape `{asked}` cannot be resolved: {reason}", entry, "shape")
-        return ShapeChoice(asked, problems=(lacks,))
     offered = context.live.matches.get(model, ())
     fitting = [v for v in offered if v.validated and (asked == "default" or _has_preset(v, asked))]
     if not fitting:

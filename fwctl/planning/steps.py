@@ -198,7 +198,9 @@ def unsupported(context: Context, entry: Deployment, steps: Iterable[Step]) -> t
     found = {
         path: problem(
             "FW508",
-            f"the installed firectl ({version}) has no {flag} for {step.verb}, which {path} needs",
+            f"the installed firectl ({version}) has no `{step.verb}`"
+            + (f" {flag}" if flag != step.verb else "")
+            + f", which {path} needs",
             entry,
             path,
             suggestion="upgrade firectl, or take the field out",

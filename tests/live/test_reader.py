@@ -140,10 +140,10 @@ def test_a_shape_without_versions_counts_as_missing() -> None:
     assert live_of(Platform(shapes={FAST: []}), spec(entry())).shapes == {FAST: None}
 
 
-def test_a_firectl_without_match_is_named_as_the_reason() -> None:
+def test_a_firectl_without_match_lists_the_validated_versions_of_the_model() -> None:
     platform = Platform()
     live = live_of(platform, spec(entry(shape="fast")), OLD_CAPS)
-    assert live.unread == {f"match {MODEL}": "this firectl has no `match`"}
+    assert [version.preset for version in live.matches[MODEL]] == ["MINIMAL", "THROUGHPUT", "FAST"]
     assert "match_shapes" not in calls(platform)
 
 

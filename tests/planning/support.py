@@ -108,8 +108,13 @@ class Platform:
         self._answer("list_deployments", str(show_deleted))
         return list(self.rows)
 
-    def list_shape_versions(self, shape: str) -> list[Mapping[str, Any]]:
-        self._answer("list_shape_versions", shape)
+    def list_shape_versions(
+        self, shape: str | None = None, base_model: str | None = None
+    ) -> list[Mapping[str, Any]]:
+        self._answer("list_shape_versions", str(shape or base_model))
+        if shape is None:
+            rows = [row for versions in self.shapes.values() for row in versions]
+            return [row for row in rows if row["snapshot"]["base_model"] == base_model]
         if shape not in self.shapes:
             raise NotFoundError(f"no shape {shape}")
         return list(self.shapes[shape])

@@ -343,13 +343,15 @@ def test_a_flag_that_the_installed_firectl_lacks_blocks_one_deployment() -> None
     caps = type(CAPS)("1.8.9", {"deployment create": frozenset({"--deployment-id", "--deployment-shape"})})
     plan = plan_of(entry(), caps=caps)
     assert set(codes(only(plan))) == {"FW508"}
-    assert "1.8.9" in only(plan).reason
+    said = "the installed firectl (1.8.9) has no `deployment create` --min-replica-count"
+    assert only(plan).reason == f"{said}, which replicas.min needs"
     assert plan.diagnostics == only(plan).blocked_by
 
 
 def test_tags_need_a_firectl_that_has_them() -> None:
     change = only(plan_of(entry(tags={"team": "search"}), caps=OLD_CAPS))
     assert codes(change) == ["FW508"]
+    assert "has no `deployment tag set`, which tags needs" in change.reason
 
 
 def test_the_required_firectl_is_checked_before_anything_is_planned() -> None:

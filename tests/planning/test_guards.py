@@ -383,6 +383,14 @@ def test_without_a_lock_file_a_create_says_so_once() -> None:
     assert check_of(plan_of(entry(), [marked_row()], lock=LockFile()), "lock") == []
 
 
+def test_what_could_not_be_read_is_said_as_unknown() -> None:
+    platform = Platform()
+    platform.failing["list_reservations"] = _failure("no such command")
+    assert check_of(plan_of(entry(), platform), "reservations") == [
+        ("unknown", "reservations cannot be read: no such command")
+    ]
+
+
 def test_the_account_is_said_and_a_foreign_sign_in_noted() -> None:
     platform = Platform([marked_row()])
     assert check_of(plan_of(entry(), platform), "account") == [

@@ -106,8 +106,13 @@ def test_a_preset_nobody_offers_is_fw502() -> None:
     assert codes(change) == ["FW502"]
 
 
-def test_a_preset_needs_a_firectl_that_can_match() -> None:
-    assert codes(only(plan_of(entry(shape="fast"), caps=OLD_CAPS))) == ["FW508"]
+def test_a_firectl_without_match_resolves_presets_from_the_list_of_versions() -> None:
+    old = Platform(
+        shapes={FAST: [shape_row(V1), shape_row(f"{FAST}/versions/v0", latest=False)], B200: SHAPES[B200]}
+    )
+    assert moves(only(plan_of(entry(shape="fast"), old, caps=OLD_CAPS)))["shape"] == (None, V1)
+    assert ("list_shape_versions", MODEL) in old.calls
+    assert ("match_shapes", MODEL) not in old.calls
 
 
 def test_an_existing_preset_deployment_stays_where_it_is_without_match() -> None:

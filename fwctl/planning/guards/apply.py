@@ -8,7 +8,7 @@ from fwctl.errors import Diagnostic
 from fwctl.planning.blocking import blocked
 from fwctl.planning.context import Context, problem
 from fwctl.planning.guards import budget, deletes, fit, gates, lock, platform, quota, scale
-from fwctl.planning.guards.finding import FAIL, PASS, WARN, Finding, Guard
+from fwctl.planning.guards.finding import FAIL, PASS, UNKNOWN, WARN, Finding, Guard
 from fwctl.planning.model import Change, Check
 
 # In the order in which their checks are shown. Deletes that are refused one by one still count for the
@@ -38,7 +38,7 @@ def guarded(context: Context, changes: Sequence[Change]) -> tuple[list[Change], 
     for finding in findings:
         for change in finding.blocks if finding.status == FAIL else ():
             causes.setdefault(_key(change), []).append(_diagnostic(context, finding, change))
-    checks = [_account(context), *(_check(finding) for finding in findings)]
+    checks = [_account(context), *_unread(context), *(_check(finding) for finding in findings)]
     return [blocked(change, causes.get(_key(change), ())) for change in changes], checks
 
 
@@ -53,6 +53,15 @@ def _account(context: Context) -> Check:
     if other is not None and other != own:
         return Check("account", WARN, f"{said}; signed in to {other}")
     return Check("account", PASS, said)
+
+
+def _unread(context: Context) -> list[Check]:
+    """Optional reads that failed; quotas have a check of their own."""
+    return [
+        Check(what, UNKNOWN, f"{what} cannot be read: {why}")
+        for what, why in context.live.unread.items()
+        if what != "quotas"
+    ]
 
 
 def _check(finding: Finding) -> Check:
