@@ -7,6 +7,8 @@ from typing import Any
 
 from fwctl.applying.model import Outcome, Result
 from fwctl.exitcodes import Exit, worst
+from fwctl.live.identity import LEAVING
+from fwctl.planning.model import Change, Plan
 from fwctl.spec.model import Spec
 
 
@@ -22,20 +24,27 @@ def exit_code(results: Iterable[Result], *, changed: bool, interrupted: Exit | N
     return worst(codes)
 
 
-def model_strings(spec: Spec, results: Sequence[Result]) -> dict[str, Any]:
-    """What clients send as `model`, for every deployment of the spec that exists after the run."""
-    by_name = {result.name: result for result in results}
+def model_strings(spec: Spec, plan: Plan, results: Sequence[Result]) -> dict[str, Any]:
+    """What clients send as `model`, for every deployment that the plan looked at and that exists."""
+    ended = {result.address: result for result in results}
     found = {}
-    for name, entry in sorted(spec.deployments.items()):
-        result = by_name.get(name)
-        if result is not None and result.actions in MAKING and result.outcome not in _EXISTS:
-            continue
-        deployment_id = result.deployment_id if result is not None else entry.deployment_id
-        found[name] = _strings(spec.account, deployment_id, entry.fields)
+    for change in plan.changes:
+        entry = spec.deployments.get(change.name)
+        deployment_id = _existing_id(change, ended.get(change.address))
+        if entry is not None and deployment_id is not None:
+            found[change.name] = _strings(spec.account, deployment_id, entry.fields)
     return found
 
 
-MAKING = (("create",), ("delete", "create"))  # without success nothing exists
+def _existing_id(change: Change, result: Result | None) -> str | None:
+    """The ID that serves the name after the run, None when nothing does."""
+    if result is not None and result.outcome in _EXISTS:
+        return result.deployment_id
+    was_there = change.live is not None and change.live.state not in LEAVING
+    return change.deployment_id if was_there and change.actions != RECREATE else None
+
+
+RECREATE = ("delete", "create")  # when it failed, nothing is certain
 _EXISTS = (Outcome.DONE, Outcome.IN_PROGRESS)
 
 

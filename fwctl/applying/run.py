@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from fwctl.planning.model import Change, Plan
 from fwctl.records.applylock import apply_lock
 from fwctl.records.history import AppliedRun, History, Start
 from fwctl.records.journal import Journal, unfinished
+from fwctl.records.outputs import write_outputs
 from fwctl.spec.model import Spec
 
 if TYPE_CHECKING:
@@ -51,7 +52,21 @@ def apply(
         firectl, env, addons=not verbs.isdisjoint(ADDONS), routers=not verbs.isdisjoint(ROUTERS)
     )
     with apply_lock(options.folder / "apply.lock", env.clock, "fwctl apply") as note:
-        return Run(plan, spec, platform, env, options, on_event).carry_out((note,) if note else ())
+        result = Run(plan, spec, platform, env, options, on_event).carry_out((note,) if note else ())
+    problem = _write_outputs(spec, env, result)
+    return replace(result, notes=(*result.notes, problem)) if problem else result
+
+
+def _write_outputs(spec: Spec, env: Env, result: ApplyResult) -> str | None:
+    """Writes `settings.outputs`, relative to the current folder; answers with what went wrong."""
+    name = spec.settings.get("outputs")
+    if not name:
+        return None
+    try:
+        write_outputs(env.cwd / str(name), spec.account, spec.deployments.keys(), result.model_strings)
+    except OSError as error:
+        return f"settings.outputs: {name} cannot be written ({error.strerror or error})"
+    return None
 
 
 def wait(
@@ -109,7 +124,7 @@ class Run:
         self._remember(results, code, clock.monotonic() - began_s)
         return ApplyResult(
             results=tuple(results),
-            model_strings=model_strings(self.spec, results),
+            model_strings=model_strings(self.spec, self.plan, results),
             exit_code=code,
             changed=caller.changed,
             notes=notes,

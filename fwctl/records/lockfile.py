@@ -8,15 +8,14 @@ anything this module would not have written is an error with its line.
 from __future__ import annotations
 
 import json
-import os
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fwctl.errors import InvalidSpecError
+from fwctl.records.atomic import replace_file
 
 LOCK_NAME = "fwctl.lock"
 LOCK_VERSION = 1
@@ -202,16 +201,4 @@ def read(path: Path) -> LockFile | None:
 
 def write(path: Path, lock: LockFile) -> bool:
     """Replaces the file in one step; False when it already said the same. Raises OSError."""
-    text = dumps(lock).encode()
-    if path.is_file() and path.read_bytes() == text:
-        return False
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with fresh.open("xb") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
-    return True
+    return replace_file(path, dumps(lock).encode())

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,9 @@ from fwctl.exitcodes import Exit
 from fwctl.firectl.capabilities import Capabilities
 from fwctl.firectl.client import Firectl
 from fwctl.firectl.runner import Runner
-from fwctl.planning.model import Plan, Step
+from fwctl.planning.model import Change, Plan, Step
 from fwctl.records.applylock import apply_lock
-from tests.applying.fakes import FakeClock, creating, entry, plan, spec
+from tests.applying.fakes import FakeClock, creating, deployment, entry, plan, spec, values
 
 Make = Callable[..., tuple[FirectlPlatform, Firectl, Env]]
 
@@ -171,3 +172,26 @@ def test_a_second_apply_in_one_folder_is_refused(make: Make, tmp_path: Path) -> 
         pytest.raises(RefusedError, match="another apply is running"),
     ):
         apply(empty, spec=spec(), firectl=firectl, env=env, options=options, on_event=ignore)
+
+
+@pytest.mark.parametrize(("before", "says"), [(None, None), ("deployments: {}", "cannot be written")])
+def test_the_model_strings_are_kept_in_a_file(
+    make: Make, tmp_path: Path, before: str | None, says: str | None
+) -> None:
+    _, firectl, env = make()
+    path = tmp_path / "models.json"
+    if before:
+        path.write_text(before)
+    wanted = replace(spec(entry("a")), settings={"outputs": "models.json"})
+    idle = Change("a", "a-x7q2", ("no-op",), live=deployment("a-x7q2", values()))
+    options = ApplyOptions(folder=tmp_path / ".fwctl")
+    ignore: Any = lambda event: None  # noqa: E731
+    result = apply(plan(idle), spec=wanted, firectl=firectl, env=env, options=options, on_event=ignore)
+    base = "accounts/acme/deployments/a-x7q2"
+    if says is None:
+        assert json.loads(path.read_text())["models"]["a"]["base"] == base
+        assert result.notes == ()
+    else:
+        assert path.read_text() == before
+        assert says in result.notes[0]
+    assert result.exit_code is Exit.OK
