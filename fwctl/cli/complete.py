@@ -130,8 +130,9 @@ def _own(entry: registry.Entry) -> list[_Option]:
     found = []
     for parameter in _parameters(entry):
         for info in getattr(parameter.annotation, "__metadata__", ()):
-            flags = (info.default, *(info.param_decls or ())) if isinstance(info, OptionInfo) else ()
-            flags = tuple(flag for flag in flags if isinstance(flag, str) and flag.startswith("-"))
+            if not isinstance(info, OptionInfo):
+                continue
+            flags = tuple(flag for flag in (info.default, *(info.param_decls or ())) if isinstance(flag, str))
             if flags:
                 switch = getattr(parameter.annotation, "__origin__", None) is bool
                 found.append(_Option(parameter.name, flags, info.help or "", switch))

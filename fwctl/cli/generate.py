@@ -1,0 +1,47 @@
+"""`python -m fwctl.cli.generate DOCS` writes docs/commands.md from the commands' own help."""
+
+from __future__ import annotations
+
+import io
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+
+from fwctl.cli import registry
+from fwctl.cli.main import run
+from fwctl.env import Env
+
+INTRODUCTION = """\
+# Commands
+
+Generated from the commands themselves by `python -m fwctl.cli.generate docs`; a test keeps it equal.
+Options that every command takes stand under [fwctl](#fwctl); exit codes are in [exit-codes.md](exit-codes.md).
+"""
+
+
+def help_of(*words: str) -> str:
+    """What `fwctl WORDS --help` prints in a pipe."""
+    env = Env({}, Path.cwd(), io.StringIO(), io.StringIO(), io.StringIO())
+    shown = io.StringIO()
+    with redirect_stdout(shown):
+        run([*words, "--help"], env)
+    return shown.getvalue().rstrip("\n")
+
+
+def commands_page() -> str:
+    """docs/commands.md."""
+    lines = [INTRODUCTION, "| command | what it does |", "|---|---|"]
+    for entry in registry.COMMANDS:
+        anchor = f"fwctl-{entry.name.replace(' ', '-')}"
+        lines.append(f"| [`fwctl {entry.name}`](#{anchor}) | {entry.summary} |")
+    for words in ([], *(entry.name.split() for entry in registry.COMMANDS)):
+        lines += ["", f"## {' '.join(['fwctl', *words])}", "", "```text", help_of(*words), "```"]
+    return "\n".join([*lines, ""])
+
+
+def main(docs: Path) -> None:
+    (docs / "commands.md").write_text(commands_page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
