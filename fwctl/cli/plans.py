@@ -22,7 +22,7 @@ from fwctl.records.lockfile import LockFile
 from fwctl.report.model import Report
 from fwctl.spec.model import Spec
 
-PLAN_FORMATS = ("text", "json", "markdown")
+PLAN_FORMATS = ("text", "json", "markdown", "github", "html")
 
 
 def lock_of(call: Call, paths: Sequence[str]) -> LockFile | None:

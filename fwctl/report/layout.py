@@ -64,11 +64,19 @@ def columns(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the output looks. width None: lines are never wrapped (pipes, files, CI logs)."""
+    """How the output looks. width None: lines are never wrapped (pipes, files, CI logs).
+
+    For formats that name files from the root of the repository: folder is where relative names of files
+    begin and root the repository, both absolute. manual: base of links to the documentation, with its
+    last slash.
+    """
 
     width: int | None = None
     color: bool = False
     unicode: bool = True
+    folder: str = ""
+    root: str = ""
+    manual: str = ""
 
     def glyph(self, char: str) -> str:
         return char if self.unicode else _ASCII.get(char, "?")

@@ -1,228 +1,100 @@
-"""Markdown for pull requests and step summaries. What users and servers wrote is never markup in it."""
+"""Markdown for pull requests and step summaries, as long as the place where it is shown allows.
+
+Every document begins with a comment that nobody sees, by which a script finds the comment it wrote
+before: `<!-- fwctl:plan acme/prod -->`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from fwctl.report.layout import Style, safe
+from fwctl.report import markdown_plan, markdown_tables
+from fwctl.report.layout import Style
+from fwctl.report.markdown_plan import diagnostics
+from fwctl.report.markdown_text import escape
 from fwctl.report.model import Report
-from fwctl.report.status_text import replicas
-from fwctl.report.values import (
-    ACTIONS,
-    EFFECTS,
-    counts_line,
-    has_changes,
-    kind_of,
-    per_hour,
-    place,
-    shell_line,
-    signed_per_hour,
-    value,
-)
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|<>~&@-])")
+# A comment of GitHub holds 65,536 characters; how it counts those beyond the basic plane is not said, so
+# they count twice here. GitLab allows 1,000,000.
+COMMENT_CHARACTERS = 65_536
+
+Layout = Callable[[Report], list[str]]
+
+# Command -> its layouts, the longest first; the last one is short whatever the report holds.
+LAYOUTS: dict[str, tuple[Layout, ...]] = {
+    "apply": (markdown_tables.apply, markdown_tables.apply_numbers),
+    "fit-check": (markdown_tables.fit, markdown_tables.fit_numbers),
+    "plan": (markdown_plan.full, markdown_plan.fields, markdown_plan.rows, markdown_plan.numbers),
+    "shapes": (markdown_tables.shapes, markdown_tables.shapes_numbers),
+    "show": (markdown_plan.full, markdown_plan.fields, markdown_plan.rows, markdown_plan.numbers),
+    "status": (markdown_tables.status, markdown_tables.status_numbers),
+    "validate": (markdown_tables.validate, markdown_tables.validate_numbers),
+}
+_SHORTENED = "_Shortened to fit in a comment; `fwctl {command}` prints all of it._"
 
 
 def render(report: Report, style: Style) -> str:  # noqa: ARG001 - the signature all formats share
-    """The document; empty for a command that failed before it had a result."""
-    layout = _LAYOUTS.get(report.command)
-    if layout is None or not report.body:
-        return ""
-    return "\n".join(layout(report)).rstrip("\n") + "\n"
+    """The longest form that fits in a comment. A command that failed early has a document too."""
+    return _longest(report, characters, COMMENT_CHARACTERS)
 
 
-def escape(text: str) -> str:
-    """Data as Markdown text: shown exactly as written."""
-    return _SPECIAL.sub(r"\\\1", safe(text))
+def summary(report: Report, limit_bytes: int) -> str:
+    """The longest form of at most that many bytes of UTF-8, empty when none is that short."""
+    found = _longest(report, _bytes, limit_bytes)
+    return found if _bytes(found) <= limit_bytes else ""
 
 
-def code(text: str) -> str:
-    """Data as inline code, with a fence longer than any run of backticks in it."""
-    text = safe(text)
-    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
-    pad = " " if text.startswith("`") or text.endswith("`") or not text else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
+def characters(text: str) -> int:
+    """Length in UTF-16 units, which is never less than the number of characters."""
+    return len(text) + sum(char > "\uffff" for char in text)
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table of cells that are Markdown already; bars inside a cell are escaped."""
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    lines += ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows]
-    return lines
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
 
 
-def _cell(text: str) -> str:
-    return re.sub(r"(?<!\\)\|", r"\\|", text)
+def marker(report: Report) -> str:
+    """The unseen first line."""
+    named = [str(report.body[key]) for key in ("account", "stack") if key in report.body]
+    told = re.sub("[^A-Za-z0-9_./-]", "", "/".join(named))
+    return f"<!-- fwctl:{report.command} {told} -->" if told else f"<!-- fwctl:{report.command} -->"
 
 
-def _plan(report: Report) -> list[str]:
-    body = report.body
-    changed = has_changes(body["summary"]) or body["summary"].get("blocked")
-    headline = counts_line(body["summary"]) if changed else "no changes"
-    lines = [f"## fwctl {report.command}: {headline}", ""]
-    lines += [
-        f"Account {code(body['account'])}, stack {code(body['stack'])}, digest {code(body['digest'])}",
-        "",
-    ]
-    dangerous = [c for c in body["changes"] if kind_of(c["actions"]) in ("delete", "replace")]
-    if dangerous:
-        names = ", ".join(code(change["address"]) for change in dangerous)
-        lines += ["> [!WARNING]", f"> This plan deletes or replaces {names}.", ""]
-    for change in body["changes"]:
-        if kind_of(change["actions"]) != "no-op":
-            lines += _change(change)
-    lines += _diagnostics(report)
-    lines += _checks(body.get("checks", ()))
-    lines += _cost(body.get("cost") or {})
-    lines += [f"- {escape(note)}" for note in body.get("notes", ())]
-    return lines
+def _longest(report: Report, size: Callable[[str], int], limit: int) -> str:
+    layouts = LAYOUTS.get(report.command) if report.body else (_failure, _failure_numbers)
+    text = ""
+    for number, layout in enumerate(layouts or ()):
+        lines = [*layout(report), *_error(report)]
+        if number:
+            lines += ["", _SHORTENED.format(command=report.command)]
+        text = _document(report, lines)
+        if size(text) <= limit:
+            break
+    return text
 
 
-def _change(change: Mapping[str, Any]) -> list[str]:
-    symbol, _, happens = ACTIONS[kind_of(change["actions"])]
-    lines = [f"### {code(symbol.strip() or '=')} {code(change['address'])} {happens}", ""]
-    if change.get("reason"):
-        lines += [escape(change["reason"]), ""]
-    rows = []
-    for field in change.get("fields", ()):
-        hidden = field.get("sensitive")
-        effect = EFFECTS.get(field["effect"], field["effect"])
-        if field.get("output_changing"):
-            effect = ", ".join(part for part in (effect, "changes what the model answers") if part)
-        before, after = ("***", "***") if hidden else (value(field["before"]), value(field["after"]))
-        source = place(field.get("source"))
-        rows.append((code(field["path"]), code(before), code(after), effect, code(source) if source else ""))
-    if rows:
-        lines += [*table(("field", "before", "after", "effect", "asked for at"), rows), ""]
-    commands = change.get("commands", ())
-    if commands:
-        text = [safe(shell_line(argv)) for argv in commands]
-        longest = max((len(run) for line in text for run in re.findall("`+", line)), default=0)
-        fence = "`" * max(3, longest + 1)
-        lines += [
-            "<details><summary>commands</summary>",
-            "",
-            f"{fence}sh",
-            *text,
-            fence,
-            "",
-            "</details>",
-            "",
-        ]
-    return lines
+def _document(report: Report, lines: Sequence[str]) -> str:
+    return "\n".join([marker(report), *lines]).rstrip("\n") + "\n"
 
 
-def _diagnostics(report: Report) -> list[str]:
-    if not report.diagnostics:
+def _failure(report: Report) -> list[str]:
+    return [f"## fwctl {report.command}: failed", "", *diagnostics(report)]
+
+
+def _failure_numbers(report: Report) -> list[str]:
+    return [f"## fwctl {report.command}: failed", "", f"{len(report.diagnostics)} problems were found.", ""]
+
+
+def _error(report: Report) -> list[str]:
+    """Why the command did not succeed, at most a page of it."""
+    if report.error is None:
         return []
-    rows = []
-    for item in report.diagnostics:
-        at = item.position
-        where = code(f"{at.file}:{at.line}:{at.column}") if at else escape(item.deployment or "")
-        rows.append(
-            (item.severity.value, item.code, where, escape(item.message), escape(item.suggestion or ""))
-        )
-    return [*table(("", "code", "place", "problem", "fix"), rows), ""]
+    lines = ["", "> [!CAUTION]", f"> {escape(report.error.message[:_LONGEST])}"]
+    steps = report.error.next_steps
+    lines += [f"> - next: {escape(step[:_LONGEST])}" for step in steps[:_STEPS]]
+    return lines + ([f"> - and {len(steps) - _STEPS} more"] if len(steps) > _STEPS else [])
 
 
-def _checks(checks: Sequence[Mapping[str, Any]]) -> list[str]:
-    if not checks:
-        return []
-    rows = [
-        (item["status"], escape(item["name"]), escape(item.get("deployment") or ""), escape(item["message"]))
-        for item in checks
-    ]
-    return [*table(("status", "check", "deployment", "result"), rows), ""]
-
-
-def _cost(money: Mapping[str, Any]) -> list[str]:
-    if "floor_usd_per_hour" not in money:
-        return []
-    rows = [
-        (name, per_hour(money[key]), signed_per_hour(money[change]))
-        for name, key, change in (
-            ("floor", "floor_usd_per_hour", "floor_change"),
-            ("ceiling", "ceiling_usd_per_hour", "ceiling_change"),
-        )
-    ]
-    lines = [*table(("cost", "after", "change"), rows), ""]
-    if money.get("price_date"):
-        lines += [f"Prices of {escape(str(money['price_date']))}.", ""]
-    return lines
-
-
-def _validate(report: Report) -> list[str]:
-    verdict = "valid" if report.ok else "invalid"
-    names = len(report.body["deployments"])
-    lines = [
-        f"## fwctl validate: {verdict}",
-        "",
-        f"{names} deployments in {len(report.body['files'])} files.",
-        "",
-    ]
-    return lines + _diagnostics(report)
-
-
-def _fit(report: Report) -> list[str]:
-    rows = []
-    for item in report.body.get("results", ()):
-        band = item.get("max_concurrency")
-        room = f"{band['low']:.1f} to {band['high']:.1f}" if band else ""
-        hardware = f"{item['accelerator_count']} x {item['accelerator']}"
-        reasons = "; ".join(str(reason) for reason in item.get("reasons", ()))
-        rows.append(
-            (
-                code(item["name"]),
-                f"**{item['verdict']}**",
-                escape(hardware),
-                escape(item["precision"]),
-                room,
-                escape(reasons),
-            )
-        )
-    header = ("deployment", "verdict", "hardware", "precision", "conversations", "why")
-    return ["## fwctl fit-check", "", *table(header, rows), "", *_diagnostics(report)]
-
-
-def _status(report: Report) -> list[str]:
-    rows = [
-        (
-            code(str(item["name"] or item["deployment_id"])),
-            escape(item["state"]),
-            escape(replicas(item["replicas"])),
-            "yes" if item["managed"] else "no",
-            per_hour(item["usd_per_hour"]),
-            code(item["model_string"] or ""),
-        )
-        for item in report.body["deployments"]
-    ]
-    header = ("deployment", "state", "ready/wanted", "managed", "cost", "model string")
-    return ["## fwctl status", "", *table(header, rows)]
-
-
-def _shapes(report: Report) -> list[str]:
-    rows = [
-        (
-            code(item["shape"]),
-            escape(f"{item['accelerator_count']} x {item['accelerator']}"),
-            escape(str(item["precision"] or "")),
-            per_hour(item["usd_per_hour"]),
-            item["verdict"],
-            f"{item['max_concurrency']['low']:.1f}" if item["max_concurrency"] else "",
-        )
-        for item in report.body["shapes"]
-    ]
-    header = ("shape", "hardware", "precision", "cost", "fit", "conversations")
-    return [f"## Shapes of {code(report.body['model'])}", "", *table(header, rows)]
-
-
-_LAYOUTS: dict[str, Callable[[Report], list[str]]] = {
-    "validate": _validate,
-    "fit-check": _fit,
-    "plan": _plan,
-    "shapes": _shapes,
-    "show": _plan,
-    "status": _status,
-}
+_LONGEST = 1000
+_STEPS = 10

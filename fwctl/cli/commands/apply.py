@@ -34,7 +34,7 @@ STATE_FOLDER = ".fwctl"
     "fwctl apply --plan plan.json --yes",
     "fwctl apply --expect DIGEST --yes --format events",
     "fwctl apply configs/chat.yaml --target chat --no-wait",
-    formats=("text", "json", "markdown", "events"),
+    formats=("text", "json", "markdown", "github", "events"),
 )
 def apply(
     call: Call,

@@ -71,7 +71,7 @@ class Question:
     "fwctl fit-check --model llama-v3p1-70b-instruct --accelerator H100 --count 4 --precision FP8 \\\n"
     "      --context 32768 --concurrency 8",
     "fwctl fit-check --config model/config.json --accelerator H200 --count 8 --matrix",
-    formats=("text", "json", "markdown"),
+    formats=("text", "json", "markdown", "github", "sarif", "junit", "html"),
 )
 def fit_check(
     call: Call,

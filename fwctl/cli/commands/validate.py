@@ -20,7 +20,7 @@ from fwctl.spec.model import Loaded, Spec
     "fwctl validate",
     "fwctl validate configs/chat.yaml --strict",
     "fwctl validate --online --format json",
-    formats=("text", "json", "markdown"),
+    formats=("text", "json", "markdown", "github", "sarif", "junit"),
 )
 def validate(
     call: Call,

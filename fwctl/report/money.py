@@ -1,0 +1,102 @@
+"""What a plan costs, as rows: each deployment that moves, the rest together, and the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fwctl.report.values import kind_of, per_hour, signed_per_hour
+from fwctl.units import format_usd
+
+HOURS_PER_MONTH = 730  # 365 days x 24 h / 12
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Dollars an hour of one deployment, or of several; None where a price is unknown."""
+
+    name: str
+    floor: float | None
+    floor_change: float | None
+    ceiling: float | None
+    ceiling_change: float | None
+
+    def cells(self, arrow: str) -> tuple[str, str, str]:
+        """(name, floor, ceiling), each amount as `$40.00/h`, or `$40.00/h → $48.00/h (+$8.00/h)`."""
+        return (
+            self.name,
+            moved(self.floor, self.floor_change, arrow),
+            moved(self.ceiling, self.ceiling_change, arrow),
+        )
+
+
+def moved(after: float | None, change: float | None, arrow: str) -> str:
+    """An amount with what it was before, when that differs."""
+    if after is None or change is None or abs(change) < 0.005:
+        return per_hour(after)
+    return f"{per_hour(after - change)} {arrow} {per_hour(after)} ({signed_per_hour(change)})"
+
+
+def rows(body: Mapping[str, Any]) -> list[Row]:
+    """Rows of a plan: changes first, then all unchanged deployments as one, then the total.
+
+    Empty when the plan has no cost.
+    """
+    money = body.get("cost") or {}
+    if "floor_usd_per_hour" not in money:
+        return []
+    costs = [(change, change["cost"]) for change in body["changes"] if change.get("cost")]
+    found = [
+        _row(change["address"].partition("/")[2], cost)
+        for change, cost in costs
+        if kind_of(change["actions"]) != "no-op"
+    ]
+    still = [cost for change, cost in costs if kind_of(change["actions"]) == "no-op"]
+    if still and found:
+        found.append(_sum(f"{len(still)} unchanged", still))
+    return [*found, _row("total", money)]
+
+
+def monthly(money: Mapping[str, Any]) -> str | None:
+    """`floor of a month (730 h): $29,200.00 (+$5,840.00)`; None when a price is unknown."""
+    amount, change = money.get("monthly_floor_usd"), money.get("floor_change")
+    if amount is None:
+        return None
+    told = f"floor of a month ({HOURS_PER_MONTH} h): {format_usd(amount)}"
+    if change is None or abs(change) < 0.005:
+        return told
+    return f"{told} ({'+' if change > 0 else ''}{format_usd(change * HOURS_PER_MONTH)})"
+
+
+def prices(money: Mapping[str, Any]) -> str:
+    """`prices of 2026-09-01, USD`."""
+    return (
+        f"prices of {money['price_date']}, {money.get('currency', 'USD')}" if money.get("price_date") else ""
+    )
+
+
+def budget_checks(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The checks that compare the cost with the budget of the spec."""
+    return [check for check in body.get("checks", ()) if check["name"] == "budget"]
+
+
+def _row(name: str, cost: Mapping[str, Any]) -> Row:
+    return Row(
+        name,
+        cost.get("floor_usd_per_hour"),
+        cost.get("floor_change"),
+        cost.get("ceiling_usd_per_hour"),
+        cost.get("ceiling_change"),
+    )
+
+
+def _sum(name: str, costs: Iterable[Mapping[str, Any]]) -> Row:
+    keys = ("floor_usd_per_hour", "floor_change", "ceiling_usd_per_hour", "ceiling_change")
+    costs = list(costs)
+    return Row(name, *(_total([cost.get(key) for cost in costs]) for key in keys))
+
+
+def _total(amounts: list[float | None]) -> float | None:
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if len(known) == len(amounts) else None
