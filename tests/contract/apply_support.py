@@ -82,7 +82,7 @@ def serving(refusals: int = 0, body: bytes = b"") -> Iterator[str]:
     """The address of an endpoint that answers for every deployment while the block runs."""
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Serving)
     server.refusals, server.body = refusals, body
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
