@@ -126,6 +126,11 @@ FAMILIES: dict[str, Family] = {name: family for names, family in _ROWS for name 
 
 _COMPRESSED = "compressed and windowed attention: a conversation's memory is not linear in its length"
 
+# Models whose published FP8 checkpoint keeps more than its family, by (type, layers, hidden size).
+# Llama 3.1 405B: modules_to_not_convert of meta-llama/Llama-3.1-405B-Instruct-FP8 (fbgemm_fp8) lists all
+# attention and the first and the last layer.
+PUBLISHED_ISLANDS: dict[tuple[str, int, int], str] = {("llama", 126, 16384): "attention and ends"}
+
 # Towers that configs of a family leave out, by model type. Llama 4: the two models share one.
 DEFAULT_TOWERS: dict[str, dict[str, object]] = {
     "llama4": {

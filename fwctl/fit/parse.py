@@ -8,7 +8,7 @@ from typing import Any
 from fwctl.fit import feed_tensors, mixer_tensors
 from fwctl.fit.architecture import Architecture, CacheLayers, Kind, Split, Tensor
 from fwctl.fit.errors import ArchitectureError
-from fwctl.fit.families import DEFAULT_TOWERS, FAMILIES, NOT_UNDERSTOOD, Family
+from fwctl.fit.families import DEFAULT_TOWERS, FAMILIES, NOT_UNDERSTOOD, PUBLISHED_ISLANDS, Family
 from fwctl.fit.fields import CONTEXT, HEADS, HIDDEN, VOCAB, Fields, text_fields
 from fwctl.fit.layers import Mixer, Plan, layer_count, layer_plan
 from fwctl.fit.quantization import mark, read_quantization
@@ -104,14 +104,17 @@ def _layers(fields: Fields, family: Family, plan: Plan) -> tuple[list[list[Tenso
     norms = Tensor(Kind.NORM, (4 if family.sandwich else 2) * hidden, split=Split.REPLICATED)
     tensors: list[list[Tensor]] = []
     caches: list[list[CacheLayers]] = []
-    islands = _islands(family, plan)
+    rule = PUBLISHED_ISLANDS.get((fields.text("model_type"), len(plan), hidden), family.islands)
+    islands = _islands(rule, plan)
+    ends = {0, len(plan) - 1} if rule == "attention and ends" else set()
     for index, (mixer, feed) in enumerate(plan):
         built = _mixer(fields, family, index, mixer)
+        feeds = feed_tensors.feed_forward(fields, family, index, feed)
         tensors.append(
             [
                 norms,
                 *(_island(t, index in islands) for part, _ in built for t in part),
-                *feed_tensors.feed_forward(fields, family, index, feed),
+                *(_island(t, index in ends) for t in feeds),
             ]
         )
         caches.append([cache for _, cache in built if cache is not None])
@@ -119,16 +122,16 @@ def _layers(fields: Fields, family: Family, plan: Plan) -> tuple[list[list[Tenso
     return tensors, caches
 
 
-def _islands(family: Family, plan: Plan) -> set[int]:
-    """Layers whose mixer quantised checkpoints of the family leave in 16 bits."""
+def _islands(rule: str, plan: Plan) -> set[int]:
+    """Layers whose mixer quantised checkpoints leave in 16 bits."""
     attention = {i for i, (mixer, _) in enumerate(plan) if mixer in (Mixer.FULL, Mixer.WINDOW)}
     states = [i for i, (mixer, _) in enumerate(plan) if mixer is Mixer.RECURRENT]
-    if family.islands == "state":
+    if rule == "state":
         return set(states)
-    if family.islands == "attention and before":
+    if rule == "attention and before":
         before = (max((i for i in states if i < layer), default=layer) for layer in attention)
         return attention | set(before)
-    return attention if family.islands == "attention" else set()
+    return attention if rule.startswith("attention") else set()
 
 
 def _island(tensor: Tensor, island: bool) -> Tensor:
