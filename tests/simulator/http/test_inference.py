@@ -520,3 +520,35 @@ def test_thinking_in_the_anthropic_form_means_the_same(sim: Sim) -> None:
     assert ("reasoning_content" in off, "reasoning_content" in on) == (False, True)
     budget = sim.chat(model, thinking={"type": "enabled", "budget_tokens": 1024}, max_tokens=1024).json()
     assert budget["choices"][0]["finish_reason"] == "length"
+
+
+def test_methods_paths_and_sizes_that_are_wrong_are_errors_in_the_side_s_own_form(sim: Sim) -> None:
+    assert sim.http.get("/inference/v1/chat/completions").json()["error"]["code"] == "METHOD_NOT_ALLOWED"
+    assert sim.http.post("/inference/v1/nothing").json()["error"]["code"] == "NOT_FOUND"
+    assert sim.http.put("/v1/accounts/acme/deployments").json()["code"] == 5
+    assert sim.http.get("/elsewhere").json()["code"] == 5
+
+
+def test_early_headers_come_with_a_role_chunk_before_any_token(sim: Sim) -> None:
+    text = sim.stream(PLAIN, max_tokens=2, sim={"early_role": "1"})
+    assert [list(event["choices"][0]["delta"]) for event in events(text)[:3]] == [
+        ["role", "content"],
+        ["content"],
+        ["content"],
+    ]
+
+
+def test_a_tool_call_that_does_not_fit_is_cut(sim: Sim) -> None:
+    choice = sim.chat(PLAIN, tools=[WEATHER], max_tokens=3).json()["choices"][0]
+    assert choice["finish_reason"] == "length"
+    assert (
+        sim.chat(PLAIN, tools=[{"type": "function", "function": {"name": "f", "parameters": 3}}]).status_code
+        == 400
+    )
+
+
+def test_a_budget_of_no_tokens_is_an_empty_answer(sim: Sim) -> None:
+    body = sim.chat(PLAIN, max_tokens=0).json()
+    assert body["usage"]["completion_tokens"] == 0
+    assert body["choices"][0]["finish_reason"] == "length"
+    assert len(events(sim.stream(PLAIN, max_tokens=0))) == 3

@@ -114,9 +114,10 @@ def _free_text(
         yield from Tokenizer.split(wishes.answer)
     elif predicted:
         yield from prose.edited(list(predicted), wishes.prediction_match, draw)
-    elif wishes.output_tokens is None:
-        yield from islice(endless, natural_length(draw))
-    if request.ignore_eos or wishes.output_tokens is not None:
+    else:
+        count = wishes.output_tokens
+        yield from islice(endless, natural_length(draw) if count is None else count)
+    if request.ignore_eos:
         yield from endless
 
 
@@ -158,28 +159,28 @@ def make_choice(
     draw = rng("answer", prompt_key, index)
     functions = _function_for(request)
     structured = None if functions else structured_text(request, draw)
-    thinking = 0
+    head: list[Piece] = []
     # A JSON schema switches the thinking of a reasoning model off, as documented.
     if request.chat and (structured is None or request.reasoning_effort is not None):
-        asked = request.reasoning_effort
-        thinking = reasoning_tokens(model, asked)
-    head = [Piece(REASONING, text) for text in islice(prose.pieces(draw), thinking)]
+        count = reasoning_tokens(model, request.reasoning_effort)
+        head = [Piece(REASONING, text) for text in islice(prose.pieces(draw), count)]
     if functions:
         choice = _tool_pieces(functions, draw)
         pieces = head + choice.pieces
-        if len(pieces) > budget:
-            return Choice(pieces[:budget], "length", calls=choice.calls)
-        return Choice(pieces, "tool_calls", calls=choice.calls)
+        finish = "tool_calls" if len(pieces) <= budget else "length"
+        return Choice(pieces[:budget], finish, calls=choice.calls)
     if structured is not None and wishes.answer is None:
         source: Iterator[str] = iter(Tokenizer.split(structured))
     else:
         source = _free_text(request, predicted, wishes, draw)
-    limit = budget - len(head)
-    if wishes.output_tokens is not None and wishes.answer is None and structured is None:
-        limit = min(limit, wishes.output_tokens - len(head))
-    drawn = list(islice(source, max(0, limit) + 1))
-    pieces = head + [Piece(CONTENT, text) for text in drawn[: max(0, limit)]]
-    pieces, stop = _cut_at_stop(pieces[:budget], request.stop)
-    full = len(pieces) >= budget and len(drawn) > max(0, limit)
-    finish = "length" if stop is None and (full or len(head) > budget) else "stop"
-    return Choice(pieces, finish, stop)
+    return _cut(head, source, request.stop, budget)
+
+
+def _cut(head: list[Piece], source: Iterator[str], stops: Sequence[str], budget: int) -> Choice:
+    """Thinking and content within the budget, up to the first stop sequence."""
+    room = max(0, budget - len(head))
+    drawn = list(islice(source, room + 1))
+    pieces = (head + [Piece(CONTENT, text) for text in drawn[:room]])[:budget]
+    pieces, stop = _cut_at_stop(pieces, stops)
+    cut_off = len(drawn) > room or len(head) > budget
+    return Choice(pieces, "length" if stop is None and cut_off else "stop", stop)

@@ -6,6 +6,7 @@ import random
 import re
 import re._constants as sre  # type: ignore[import-not-found]
 import re._parser as sre_parse  # type: ignore[import-not-found]
+import warnings
 from typing import Any
 
 # Longest text for an open-ended repetition, and most nodes visited for one pattern.
@@ -111,8 +112,11 @@ class _Maker:
 def matching(pattern: str, rng: random.Random) -> str:
     """A text in which `pattern` is found. Raises PatternError."""
     try:
-        text = _Maker(rng).run(sre_parse.parse(pattern))
-        found = re.search(pattern, text)
+        with warnings.catch_warnings():
+            # Python warns of what a later version may read otherwise; the caller cannot act on it.
+            warnings.simplefilter("ignore", FutureWarning)
+            text = _Maker(rng).run(sre_parse.parse(pattern))
+            found = re.search(pattern, text)
     except (re.error, OverflowError, RecursionError) as error:
         raise PatternError(f"the pattern {pattern[:80]!r} is not understood: {error}") from None
     if found is None:

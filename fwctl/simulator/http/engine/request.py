@@ -167,7 +167,7 @@ def _tools(body: dict[str, Any], request: Request) -> None:
         if name not in [tool["function"]["name"] for tool in tools]:
             raise fail(f"tool_choice names {name!r}, which is not among the tools", "tool_choice")
         choice = {"name": name}
-    elif choice not in {"auto", "none", "any", "required", None}:
+    elif choice not in ("auto", "none", "any", "required", None):
         raise fail("tool_choice must be auto, none, any, required or a function", "tool_choice")
     if choice in ("any", "required") and not tools:
         raise fail(f"tool_choice {choice} needs tools", "tool_choice")

@@ -26,15 +26,12 @@ class Emission(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """speed: 0 means without waiting. ttft_s and tokens_per_s override the model. coarse: only the end
-    matters, so steps may be waited for in groups.
-    """
+    """speed: 0 means without waiting. ttft_s and tokens_per_s override the model."""
 
     speed: float = 1.0
     ttft_s: float | None = None
     tokens_per_s: float | None = None
     tokens_per_chunk: int = 1
-    coarse: bool = False
 
 
 @dataclass
