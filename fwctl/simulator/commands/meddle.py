@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fwctl.simulator.commands.context import CommandError, Context
@@ -25,26 +26,37 @@ def change_field(world: World, name: str, field: str, value: Any) -> None:
     world.tx.put(deployments.KIND, name, doc)
 
 
-def doom(ctx: Context, name: str) -> None:
+def doom_in(world: World, name: str, rules: Sequence[Rule]) -> None:
     """Let the operation that has just begun end in FAILED, where a `fails_later` rule says so."""
-    for rule in ctx.faults:
+    for rule in rules:
         if rule["kind"] == "fails_later":
-            with ctx.writing() as world:
-                doc = world.tx.get(deployments.KIND, name)
-                if doc and "op" in doc["_sim"]:
-                    doc["_sim"]["op"]["fail"] = {
-                        "atS": world.now + float(rule.get("after_s", 30)),
-                        "code": rule.get("code", "INTERNAL"),
-                        "message": rule.get("message", "Internal error occurred"),
-                    }
-                    world.tx.put(deployments.KIND, name, doc)
+            doc = world.tx.get(deployments.KIND, name)
+            if doc and "op" in doc["_sim"]:
+                doc["_sim"]["op"]["fail"] = {
+                    "atS": world.now + float(rule.get("after_s", 30)),
+                    "code": rule.get("code", "INTERNAL"),
+                    "message": rule.get("message", "Internal error occurred"),
+                }
+                world.tx.put(deployments.KIND, name, doc)
+
+
+def doom(ctx: Context, name: str) -> None:
+    """`doom_in` for a command."""
+    if any(rule["kind"] == "fails_later" for rule in ctx.faults):
+        with ctx.writing() as world:
+            doom_in(world, name, ctx.faults)
+
+
+def apply_in(world: World, account: str, rule: Rule) -> None:
+    """Do what a `mutate` or `vanish` rule says."""
+    name = names.qualify(str(rule.get("name", "")), account, "deployments", "deployment")
+    if rule["kind"] == "vanish":
+        world.tx.remove(deployments.KIND, name)
+    elif world.tx.get(deployments.KIND, name):
+        change_field(world, name, str(rule.get("field", "description")), rule.get("value"))
 
 
 def apply(ctx: Context, rule: Rule) -> None:
-    """Do what a `mutate` or `vanish` rule says."""
-    name = names.qualify(str(rule.get("name", "")), ctx.account, "deployments", "deployment")
+    """`apply_in` for a command."""
     with ctx.writing() as world:
-        if rule["kind"] == "vanish":
-            world.tx.remove(deployments.KIND, name)
-        elif world.tx.get(deployments.KIND, name):
-            change_field(world, name, str(rule.get("field", "description")), rule.get("value"))
+        apply_in(world, ctx.account, rule)

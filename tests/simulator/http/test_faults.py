@@ -269,6 +269,15 @@ def test_an_error_after_the_effect_leaves_the_effect(fresh: Sim) -> None:
     assert fresh.http.get(f"{path}/d1").status_code == 200
 
 
+def test_an_operation_that_begins_can_fail_later(fresh: Sim) -> None:
+    add(fresh, kind="fails_later", message="no luck", after_s=5, match="rest deployment create*")
+    name = fresh.deploy("d1", ready=False)
+    fresh.advance(6)
+    doc = fresh.http.get("/v1/" + name).json()
+    assert (doc["state"], doc["status"]["message"]) == ("FAILED", "no luck")
+    assert fresh.chat(name).status_code == 404
+
+
 def test_lost_rows_hands_behind_the_back_and_waiting(fresh: Sim) -> None:
     for name in ("d1", "d2"):
         fresh.deploy(name, maxReplicaCount=1)

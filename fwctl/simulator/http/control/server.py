@@ -30,7 +30,7 @@ def _handler(backend: Backend, route: Route, flush: Flush) -> Handler:
             await strike.before(http, rules)
             await flush()
             answer = await backend.run(
-                lambda world: _work(world, route, call, rules), caller, write=route.writes
+                lambda world: _work(world, route, call, rules), caller, write=route.writes or bool(rules)
             )
             answer = await strike.after(http, rules, answer)
         except PlatformError as error:
@@ -48,7 +48,9 @@ def _handler(backend: Backend, route: Route, flush: Flush) -> Handler:
 
 def _work(world: World, route: Route, call: Call, rules: list[Rule]) -> Doc:
     strike.meddle(world, rules)
-    return route.work(world, call)
+    answer = route.work(world, call)
+    strike.doom(world, rules, answer)
+    return answer
 
 
 async def _missing(_: web.Request) -> web.StreamResponse:

@@ -14,7 +14,6 @@ from fwctl.simulator.http.control.call import Doc
 from fwctl.simulator.http.inference.misbehave import Fault, before_answer, from_rule
 from fwctl.simulator.http.inference.sink import send_whole
 from fwctl.simulator.http.reply import InferenceError, json_reply
-from fwctl.simulator.platform import deployments, names
 from fwctl.simulator.platform.errors import CODES, PlatformError
 from fwctl.simulator.platform.world import World
 
@@ -60,12 +59,13 @@ async def after(http: web.Request, rules: list[Rule], answer: Doc) -> Doc:
 def meddle(world: World, rules: list[Rule]) -> None:
     """What somebody else changes just before the call."""
     for rule in rules:
-        name = str(rule.get("name", ""))
-        full = name if "/" in name else names.join(world.caller.account, deployments.KIND, name)
-        if rule["kind"] == "vanish":
-            world.tx.remove(deployments.KIND, full)
-        elif rule["kind"] == "mutate" and world.tx.get(deployments.KIND, full):
-            hands.change_field(world, full, str(rule.get("field", "description")), rule.get("value"))
+        if rule["kind"] in {"mutate", "vanish"}:
+            hands.apply_in(world, world.caller.account, rule)
+
+
+def doom(world: World, rules: list[Rule], answer: Doc) -> None:
+    """An operation that has begun and is to fail later."""
+    hands.doom_in(world, str(answer.get("name", "")), rules)
 
 
 def refused(error: InferenceError) -> web.StreamResponse:
