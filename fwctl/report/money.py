@@ -10,6 +10,7 @@ from fwctl.report.values import kind_of, per_hour, signed_per_hour
 from fwctl.units import format_usd
 
 HOURS_PER_MONTH = 730  # 365 days x 24 h / 12
+_NAMES_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +47,31 @@ def rows(body: Mapping[str, Any]) -> list[Row]:
     money = body.get("cost") or {}
     if "floor_usd_per_hour" not in money:
         return []
-    costs = [(change, change["cost"]) for change in body["changes"] if change.get("cost")]
-    found = [
-        _row(change["address"].partition("/")[2], cost)
-        for change, cost in costs
-        if kind_of(change["actions"]) != "no-op"
-    ]
-    still = [cost for change, cost in costs if kind_of(change["actions"]) == "no-op"]
+    priced = [change for change in body["changes"] if change.get("cost")]
+    found = [row(change) for change in priced if kind_of(change["actions"]) != "no-op"]
+    still = [change["cost"] for change in priced if kind_of(change["actions"]) == "no-op"]
     if still and found:
         found.append(_sum(f"{len(still)} unchanged", still))
     return [*found, _row("total", money)]
+
+
+def row(change: Mapping[str, Any]) -> Row:
+    """The row of one change that has a cost."""
+    return _row(change["address"].partition("/")[2], change["cost"])
+
+
+def remarks(body: Mapping[str, Any]) -> list[str]:
+    """What stands under the amounts: the month, the budget, reserved GPUs, prices that are not known."""
+    cost = body["cost"]
+    lines = [text for text in (monthly(cost),) if text]
+    lines += [f"budget {check['status']}: {check['message']}" for check in budget_checks(body)]
+    lines += [_reserved(pool) for pool in cost.get("reserved", ())]
+    unknown = cost.get("unknown", ())
+    if unknown:
+        rest = len(unknown) - _NAMES_SHOWN
+        more = f" and {rest} more" if rest > 0 else ""
+        lines.append(f"no price is known for {', '.join(unknown[:_NAMES_SHOWN])}{more}")
+    return lines
 
 
 def monthly(money: Mapping[str, Any]) -> str | None:
@@ -79,6 +95,15 @@ def prices(money: Mapping[str, Any]) -> str:
 def budget_checks(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The checks that compare the cost with the budget of the spec."""
     return [check for check in body.get("checks", ()) if check["name"] == "budget"]
+
+
+def _reserved(pool: Mapping[str, Any]) -> str:
+    """Reserved GPUs of the account: billed whether used or not, what goes beyond them on demand."""
+    price = pool.get("usd_per_hour")
+    paid = "contract price not known" if price is None else f"{per_hour(price)} whether used or not"
+    told = f"reserved: {pool['gpus']} x {pool['accelerator']} ({paid})"
+    told += f", used {pool['used_at_floor']} at the floor and {pool['used_at_ceiling']} at the ceiling"
+    return f"{told}, on demand beyond them {pool['overflow_at_floor']} and {pool['overflow_at_ceiling']}"
 
 
 def _row(name: str, cost: Mapping[str, Any]) -> Row:

@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fwctl.errors import Severity
-from fwctl.report.diagnostics import write_diagnostic
-from fwctl.report.layout import Page, Part, Span
+from fwctl.report import money
+from fwctl.report.layout import Page, Span
 from fwctl.report.model import Report
-from fwctl.report.values import (
-    ACTIONS,
-    EFFECTS,
-    counts_line,
-    has_changes,
-    kind_of,
-    per_hour,
-    place,
-    shell_line,
-    signed_per_hour,
-    value,
-)
+from fwctl.report.plan_changes_text import write_change
+from fwctl.report.values import counts_line, has_changes, kind_of, value
 
 _CHECK_STYLE = {"pass": "green", "fail": "bold red", "warn": "yellow", "unknown": "dim"}
 _CHECK_MARK = {"pass": "✓", "fail": "✗", "warn": "!", "unknown": "?"}
@@ -33,129 +22,32 @@ def write(page: Page, report: Report) -> None:
     page.blank()
     shown = [change for change in body["changes"] if kind_of(change["actions"]) != "no-op"]
     for change in shown:
-        _change(page, change, detail=report.detail)
-        _blocked(page, change, report)
+        write_change(page, change, report)
         page.blank()
+    if report.detail:
+        _unchanged(page, body["changes"])
     _drift(page, body.get("drift", ()))
     checks(page, body.get("checks", ()))
-    cost(page, body.get("cost") or {})
+    cost(page, body)
     _notes(page, body.get("notes", ()))
     _summary(page, body)
 
 
-def _change(page: Page, change: Mapping[str, Any], *, detail: bool) -> None:
-    kind = kind_of(change["actions"])
-    symbol, style, happens = ACTIONS[kind]
-    if kind == "replace":
-        first, then = ("create", "delete") if change["actions"][0] == "create" else ("delete", "create")
-        happens += f" ({first}, then {then})"
-    named = change["address"].partition("/")[2] != change["deployment_id"]
-    page.line(
-        Span(f"{symbol:>3} ", style),
-        Span(change["address"], "bold"),
-        f" {happens}",
-        f" (ID {change['deployment_id']})" if named and change["deployment_id"] else "",
-    )
-    if change.get("reason") and kind != "blocked":  # the diagnostics of a blocked change say it
-        page.line(change["reason"], indent=6)
-    fields = change.get("fields", ())
-    if kind in ("create", "undelete"):
-        width = max((len(field["path"]) for field in fields), default=0)
-        for field in fields:
-            _set(page, field, width)
-    else:
-        for field in fields:
-            _moved(page, field)
-    _fit(page, change.get("fit"))
-    _change_cost(page, change.get("cost"))
-    for argv in change.get("commands", ()):
-        page.raw("      ", Span("$ " + shell_line(argv), "dim"))
-    if detail and change.get("cost"):
-        page.line(f"ceiling {per_hour(change['cost'].get('ceiling_usd_per_hour'))}", indent=6)
-
-
-def _blocked(page: Page, change: Mapping[str, Any], report: Report) -> None:
-    """What stands in the way of a blocked change."""
-    name = change["address"].partition("/")[2]
-    if "blocked" not in change["actions"]:
-        return
-    for item in report.diagnostics:
-        if item.deployment == name and item.severity is Severity.ERROR:
-            write_diagnostic(page, item, indent=6)
-
-
-def _set(page: Page, field: Mapping[str, Any], width: int) -> None:
-    shown = "***" if field.get("sensitive") else value(field["after"])
-    source = place(field.get("source"))
-    page.line(
-        Span("+ ", "green"),
-        f"{field['path']:<{width}} = {shown}",
-        Span(f"  {source}" if source else "", "dim"),
-        indent=6,
-        hang=4,
-    )
-
-
-def _moved(page: Page, field: Mapping[str, Any]) -> None:
-    """`replicas.max: 2 -> 4  (in place)  configs/chat.yaml:12`, the reason below."""
-    arrow = page.style.glyph("→")
-    effect = field.get("effect", "none")
-    words = [EFFECTS.get(effect, effect)]
-    if field.get("output_changing"):
-        words.append("changes what the model answers")
-    said = ", ".join(word for word in words if word)
-    before, after = (
-        ("***", "*** (changed)")
-        if field.get("sensitive")
-        else (value(field["before"]), value(field["after"]))
-    )
-    source = place(field.get("source"))
-    parts: list[Part] = [
-        Span("~ ", "yellow"),
-        Span(f"{field['path']}: ", "bold"),
-        Span(before, "red"),
-        f" {arrow} ",
-        Span(after, "green"),
-    ]
-    if said:
-        parts += ["  ", Span(f"({said})", "red" if effect in ("replace", "blocked") else "dim")]
-    if source:
-        parts.append(Span(f"  {source}", "dim"))
-    page.line(*parts, indent=6, hang=4)
-    if field.get("reason"):
-        page.line(field["reason"], indent=10)
-
-
-def _fit(page: Page, fit: Mapping[str, Any] | None) -> None:
-    if not fit or not fit.get("verdict"):
-        return
-    conversations = fit.get("max_concurrency") or {}
-    room = (
-        f", room for {conversations['low']:.1f} to {conversations['high']:.1f} conversations"
-        if conversations
-        else ""
-    )
-    page.line(f"fit: {fit['verdict']}{room} (evidence: {fit.get('evidence', 'unknown')})", indent=6)
-
-
-def _change_cost(page: Page, money: Mapping[str, Any] | None) -> None:
-    if not money:
-        return
-    floor, ceiling = money.get("floor_usd_per_hour"), money.get("ceiling_usd_per_hour")
-    page.line(f"cost: {per_hour(floor)} at least, {per_hour(ceiling)} at most", indent=6)
+def _unchanged(page: Page, changes: Sequence[Mapping[str, Any]]) -> None:
+    same = [change for change in changes if kind_of(change["actions"]) == "no-op"]
+    for change in same:
+        page.line(f"    {change['address']} is unchanged", indent=0)
+    if same:
+        page.blank()
 
 
 def _drift(page: Page, drift: Sequence[Mapping[str, Any]]) -> None:
     if not drift:
         return
-    page.line(Span("Drift", "bold"), ": changed on the platform since the last apply, not by the specs")
+    page.line(Span("Drift", "bold"), ": moved on the platform since the last apply, not by the specs")
     for item in drift:
-        where = item.get("address") or f"deployments/{item.get('deployment', '')}"
-        page.line(
-            f"{where}  {item.get('path', '')}: {value(item.get('before'))} {page.style.glyph('→')} "
-            f"{value(item.get('after'))}",
-            indent=2,
-        )
+        moved = f"{value(item['live'])}, the spec says {value(item['wanted'])}"
+        page.line(f"{item['address']}  {item['path']}: live has {moved}", indent=2)
     page.blank()
 
 
@@ -179,26 +71,16 @@ def checks(page: Page, found: Sequence[Mapping[str, Any]], *, title: bool = True
     page.blank()
 
 
-def cost(page: Page, money: Mapping[str, Any]) -> None:
-    """The cost table: before, after and change of floor and ceiling."""
-    if not money or "floor_usd_per_hour" not in money:
+def cost(page: Page, body: Mapping[str, Any]) -> None:
+    """Floor and ceiling of each deployment that moves and of the whole plan, before and after."""
+    rows = [row.cells(page.style.glyph("→")) for row in money.rows(body)]
+    if not rows:
         return
-    page.line(Span("Cost", "bold"))
-    rows = []
-    for name, key, change in (
-        ("floor", "floor_usd_per_hour", "floor_change"),
-        ("ceiling", "ceiling_usd_per_hour", "ceiling_change"),
-    ):
-        after, moved = money.get(key), money.get(change)
-        before = None if after is None or moved is None else after - moved
-        rows.append((name, per_hour(before), per_hour(after), signed_per_hour(moved)))
-    page.table(("", "before", "after", "change"), rows, indent=2, right="before,after,change")
-    if money.get("monthly_floor_usd") is not None:
-        page.line(f"floor of a month (730 h): ${money['monthly_floor_usd']:,.2f}", indent=2)
-    if money.get("price_date"):
-        page.line(Span(f"prices of {money['price_date']}, {money.get('currency', 'USD')}", "dim"), indent=2)
-    for name in money.get("unknown", ()):
-        page.line(f"no price is known for {name}", indent=2)
+    page.line(Span("Cost", "bold"), ": floor at min replicas, ceiling at max replicas")
+    page.table(("", "floor", "ceiling"), rows, indent=2, right="floor,ceiling")
+    for line in money.remarks(body):
+        page.line(line, indent=2)
+    page.line(Span(money.prices(body["cost"]), "dim"), indent=2)
     page.blank()
 
 

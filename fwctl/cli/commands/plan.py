@@ -59,7 +59,11 @@ def plan(
         if out:
             write_plan(call, Path(out), found, inputs, session)
     report = plan_report(
-        "plan", found, [*loaded.diagnostics, *problems], detailed=detailed_exitcode, detail=explain
+        "plan",
+        found,
+        [*loaded.diagnostics, *problems],
+        detailed=detailed_exitcode,
+        detail=explain or call.settings.verbose,
     )
     return report.hinted(_hints(report, out))
 
