@@ -91,7 +91,7 @@ def _numbers(result: Mapping[str, Any]) -> list[str]:
         rows.append(("KV cache of a token", f"{result['kv_bytes_per_token_per_gpu']:,} bytes a GPU"))
     rows.append(("evidence", str(result["evidence"])))
     cells = [(escape(name), escape(told)) for name, told in rows]
-    return table(f"Numbers of {result['name'] or result['model']}", ("", "value"), cells, right=("value",))
+    return table(f"Numbers of {result['name'] or result['model']}", ("figure", "value"), cells)
 
 
 def _alternatives(result: Mapping[str, Any]) -> list[str]:

@@ -13,6 +13,7 @@ from fwctl.report.values import (
     EFFECTS,
     counts_line,
     has_changes,
+    is_new,
     kind_of,
     place,
     shell_line,
@@ -85,7 +86,7 @@ def _change(change: Mapping[str, Any]) -> list[str]:
     lines = [f'<article class="card {edge}"><div class="title">{heading}</div>']
     if change.get("reason"):
         lines.append(f'<p class="soft">{escape(change["reason"])}</p>')
-    lines += _fields(change, new=kind in ("create", "undelete"))
+    lines += _fields(change, new=is_new(change))
     lines += [f'<p class="soft">{escape(note)}</p>' for note in change.get("notes", ())]
     commands = "\n".join(escape(shell_line(argv)) for argv in change.get("commands", ()))
     if commands:
@@ -135,19 +136,14 @@ def _cost(plan: Mapping[str, Any]) -> list[str]:
     found = [tuple(escape(cell) for cell in row.cells("→")) for row in money.rows(plan)]
     if not found:
         return []
-    rows = [(code(name), floor, ceiling) for name, floor, ceiling in found[:-1]]
+    rows = [(name, floor, ceiling) for name, floor, ceiling in found[:-1]]
     name, floor, ceiling = (f"<strong>{cell}</strong>" for cell in found[-1])
     rows.append((name, floor, ceiling))
-    header = ("deployment", "floor", "ceiling")
+    header = ("deployment", "floor (min replicas)", "ceiling (max replicas)")
     lines = ["<section><h2>Cost</h2>", *table("Cost", header, rows, right=header[1:])]
-    cost = plan["cost"]
-    told = [money.monthly(cost), money.prices(cost)]
-    told += [f"no price is known for {name}" for name in cost.get("unknown", ())]
-    for check in money.budget_checks(plan):
-        status = badge(check["status"], _KIND.get(check["status"], "plain"))
-        lines.append(f"<p>{status} budget: {escape(check['message'])}</p>")
-    lines += [f'<p class="soft">{escape(text)}</p>' for text in told if text]
-    return [*lines, "</section>"]
+    told = (*money.remarks(plan), money.prices(plan["cost"]))
+    items = "".join(f"<li>{escape(text)}</li>" for text in told if text)
+    return [*lines, f"<ul>{items}</ul></section>"]
 
 
 def _checks(plan: Mapping[str, Any]) -> list[str]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from fwctl.errors import Severity
 from fwctl.report import markdown_plan, markdown_tables
 from fwctl.report.layout import Style
 from fwctl.report.markdown_plan import diagnostics
-from fwctl.report.markdown_text import escape
+from fwctl.report.markdown_text import prose
 from fwctl.report.model import Report
 
 # A comment of GitHub holds 65,536 characters; how it counts those beyond the basic plane is not said, so
@@ -65,7 +66,7 @@ def _longest(report: Report, size: Callable[[str], int], limit: int) -> str:
     layouts = LAYOUTS.get(report.command) if report.body else (_failure, _failure_numbers)
     text = ""
     for number, layout in enumerate(layouts or ()):
-        lines = [*layout(report), *_error(report)]
+        lines = [*layout(report), "", *_error(report)]
         if number:
             lines += ["", _SHORTENED.format(command=report.command)]
         text = _document(report, lines)
@@ -75,7 +76,8 @@ def _longest(report: Report, size: Callable[[str], int], limit: int) -> str:
 
 
 def _document(report: Report, lines: Sequence[str]) -> str:
-    return "\n".join([marker(report), *lines]).rstrip("\n") + "\n"
+    text = "\n".join([marker(report), *lines]).rstrip("\n") + "\n"
+    return re.sub("\n{3,}", "\n\n", text)
 
 
 def _failure(report: Report) -> list[str]:
@@ -88,11 +90,12 @@ def _failure_numbers(report: Report) -> list[str]:
 
 def _error(report: Report) -> list[str]:
     """Why the command did not succeed, at most a page of it."""
-    if report.error is None:
+    told = report.body and any(item.severity is Severity.ERROR for item in report.diagnostics)
+    if report.error is None or told:
         return []
-    lines = ["", "> [!CAUTION]", f"> {escape(report.error.message[:_LONGEST])}"]
+    lines = ["> [!CAUTION]", f"> {prose(report.error.message[:_LONGEST])}"]
     steps = report.error.next_steps
-    lines += [f"> - next: {escape(step[:_LONGEST])}" for step in steps[:_STEPS]]
+    lines += [f"> - next: {prose(step[:_LONGEST])}" for step in steps[:_STEPS]]
     return lines + ([f"> - and {len(steps) - _STEPS} more"] if len(steps) > _STEPS else [])
 
 

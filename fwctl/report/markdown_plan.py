@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fwctl.report import money
-from fwctl.report.markdown_text import block, code, escape, folded, table
+from fwctl.report.markdown_text import block, code, escape, folded, prose, table
 from fwctl.report.model import Report
 from fwctl.report.values import (
     ACTIONS,
     EFFECTS,
     counts_line,
     has_changes,
+    is_new,
     kind_of,
     place,
     shell_line,
@@ -39,7 +40,7 @@ def rows(report: Report) -> list[str]:
         (
             code(change["address"]),
             ACTIONS[kind_of(change["actions"])][2],
-            escape(change.get("reason") or ""),
+            prose(change.get("reason") or ""),
         )
         for change in _shown(report.body)
     ]
@@ -60,7 +61,7 @@ def diagnostics(report: Report) -> list[str]:
         at = item.position
         where = code(f"{at.file}:{at.line}:{at.column}") if at else escape(item.deployment or "")
         cells.append(
-            (item.severity.value, item.code, where, escape(item.message), escape(item.suggestion or ""))
+            (item.severity.value, item.code, where, prose(item.message), prose(item.suggestion or ""))
         )
     return [*table(("", "code", "place", "problem", "fix"), cells), ""] if cells else []
 
@@ -75,7 +76,7 @@ def _document(report: Report, changes: Sequence[str], checks: Iterable[Mapping[s
         *diagnostics(report),
         *_cost(body),
         *_checks(checks),
-        *(f"- {escape(note)}" for note in body.get("notes", ())),
+        *(f"- {prose(note)}" for note in body.get("notes", ())),
     ]
 
 
@@ -119,8 +120,8 @@ def _change(change: Mapping[str, Any]) -> list[str]:
     symbol, _, happens = ACTIONS[kind_of(change["actions"])]
     lines = [f"### {code(symbol.strip() or '=')} {code(change['address'])} {happens}", ""]
     if change.get("reason"):
-        lines += [escape(change["reason"]), ""]
-    new = kind_of(change["actions"]) in ("create", "undelete")
+        lines += [prose(change["reason"]), ""]
+    new = is_new(change)
     cells = [_field(item, new=new) for item in change.get("fields", ())]
     if cells:
         header = ("field", "value") if new else ("field", "before", "after", "effect")
@@ -128,7 +129,7 @@ def _change(change: Mapping[str, Any]) -> list[str]:
     fit = change.get("fit") or {}
     if fit.get("verdict"):
         lines += [f"Fit: **{escape(fit['verdict'])}** (evidence: {escape(str(fit.get('evidence')))})", ""]
-    lines += [f"- {escape(note)}" for note in change.get("notes", ())]
+    lines += [f"- {prose(note)}" for note in change.get("notes", ())]
     return [*lines, ""] if change.get("notes") else lines
 
 
@@ -171,7 +172,7 @@ def _checks(checks: Iterable[Mapping[str, Any]]) -> list[str]:
             f"{_MARK.get(check['status'], '❔')} {escape(check['status'])}",
             escape(check["name"]),
             escape(check.get("deployment") or ""),
-            escape(check["message"]),
+            prose(check["message"]),
         )
         for check in checks
     ]
@@ -185,7 +186,7 @@ def _cost(body: Mapping[str, Any]) -> list[str]:
     cells = [(code(name), code(floor), code(ceiling)) for name, floor, ceiling in found[:-1]]
     total, floor, ceiling = found[-1]
     cells.append((f"**{total}**", code(floor), code(ceiling)))
-    head = ("cost", "floor", "ceiling")
+    head = ("cost", "floor (min replicas)", "ceiling (max replicas)")
     return [*table(head, cells, right=head[1:]), "", *_below(body)]
 
 
@@ -198,17 +199,6 @@ def _total(body: Mapping[str, Any]) -> list[str]:
 
 
 def _below(body: Mapping[str, Any]) -> list[str]:
-    """What stands under the amounts: the month, the budget, the date of the prices."""
-    cost = body["cost"]
-    lines = [f"- {code(text)}" for text in (money.monthly(cost),) if text]
-    lines += [
-        f"- {_MARK.get(check['status'], '❔')} budget: {escape(check['message'])}"
-        for check in money.budget_checks(body)
-    ]
-    unknown = cost.get("unknown", ())
-    if unknown:
-        rest = len(unknown) - _NAMES_SHOWN
-        told = ", ".join(code(name) for name in unknown[:_NAMES_SHOWN])
-        lines.append(f"- no price is known for {told}{f' and {rest} more' if rest > 0 else ''}")
-    lines += [f"- {escape(text)}" for text in (money.prices(cost),) if text]
+    """What stands under the amounts, and the date of the prices."""
+    lines = [f"- {escape(text)}" for text in (*money.remarks(body), money.prices(body["cost"])) if text]
     return [*lines, ""]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from fwctl.report.markdown_plan import diagnostics
-from fwctl.report.markdown_text import code, escape, folded, table
+from fwctl.report.markdown_text import code, escape, folded, prose, table
 from fwctl.report.model import Report
 from fwctl.report.status_text import replicas
 from fwctl.report.values import per_hour
@@ -42,7 +42,7 @@ def fit(report: Report) -> list[str]:
                 f"{_VERDICT.get(verdict, '❔')} **{verdict}**",
                 escape(f"{item['accelerator_count']} x {item['accelerator']}, {item['precision']}"),
                 f"{band['low']:.1f} to {band['high']:.1f}" if band else "",
-                escape("; ".join(str(reason) for reason in item.get("reasons", ()))),
+                prose("; ".join(str(reason) for reason in item.get("reasons", ()))),
             )
         )
     header = ("deployment", "verdict", "hardware", "conversations", "why")
@@ -127,7 +127,7 @@ def apply(report: Report) -> list[str]:
                 f"{_OUTCOME.get(item['outcome'], '⚠️')} {escape(item['outcome'].replace('_', ' '))}",
                 escape(", ".join(item["actions"])),
                 short_duration(round(seconds)) if seconds >= 1 else "",
-                escape(error.get("message") or item.get("note") or ""),
+                prose(error.get("message") or item.get("note") or ""),
             )
         )
     lines = apply_numbers(report)

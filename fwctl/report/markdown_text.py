@@ -23,6 +23,14 @@ def escape(text: str) -> str:
     return _AFTERWARDS.sub(lambda match: _SPLIT[match.group()], text)
 
 
+def prose(text: str) -> str:
+    """A sentence in which words between backticks are code; anything else is shown as written."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    return "".join(code(part) if at % 2 and part else escape(part) for at, part in enumerate(parts))
+
+
 def code(text: str) -> str:
     """Data as inline code, with a fence longer than any run of backticks in it.
 

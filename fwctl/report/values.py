@@ -58,6 +58,15 @@ def kind_of(actions: Sequence[str]) -> str:
     return actions[0] if actions else "no-op"
 
 
+def is_new(change: Mapping[str, Any]) -> bool:
+    """True when there is nothing before the change to compare with, blocked ones included."""
+    if kind_of(change["actions"]) in ("create", "undelete"):
+        return True
+    return "blocked" in change["actions"] and all(
+        item["before"] is None and not item.get("sensitive") for item in change.get("fields", ())
+    )
+
+
 def value(item: Any) -> str:
     """A value of a spec in one line; texts stand as they are, collections as JSON."""
     if item is None:

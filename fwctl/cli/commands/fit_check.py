@@ -16,6 +16,7 @@ from fwctl.cli.session import load_specs, require_valid
 from fwctl.errors import RefusedError, UsageError
 from fwctl.exitcodes import Exit
 from fwctl.report.model import Report
+from fwctl.spec.model import Deployment
 
 
 def _option(flag: str, metavar: str, text: str) -> Any:
@@ -113,8 +114,14 @@ def fit_check(
         spec = require_valid(call, loaded)
         results, problems = check_specs(spec, call.env.cwd, price_list(call, spec), environ=call.env.environ)
         diagnostics = (*loaded.diagnostics, *problems)
-        body = {"results": list(results.values())}
+        body = {"results": [_placed(results[name], spec.deployments[name]) for name in results]}
     return replace(_report(body, diagnostics, require_fit=require_fit), detail=explain)
+
+
+def _placed(result: Mapping[str, Any], entry: Deployment) -> dict[str, Any]:
+    """The result with the place of the deployment in the specs, as fields of a plan have theirs."""
+    at = entry.position_of("")
+    return {**result, "source": {"file": at.file, "line": at.line} if at else None}
 
 
 def _values(call: Call, question: Question) -> dict[str, Any]:
