@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from fwctl.cli.command import Call, command
 from fwctl.cli.plans import PLAN_FORMATS, plan_inputs, plan_report, write_plan
 from fwctl.cli.session import Session, load_specs, require_valid
 from fwctl.errors import UsageError
+from fwctl.planning.model import Plan
 from fwctl.planning.what_if import parse_sets
 from fwctl.report.model import Report
 
@@ -60,12 +62,18 @@ def plan(
             write_plan(call, Path(out), found, inputs, session)
     report = plan_report(
         "plan",
-        found,
+        _what_if(found, set_values) if set_values else found,
         [*loaded.diagnostics, *problems],
         detailed=detailed_exitcode,
         detail=explain or call.settings.verbose,
     )
-    return report.hinted(_hints(report, out))
+    return report.hinted(() if set_values else _hints(report, out))
+
+
+def _what_if(plan: Plan, sets: list[str]) -> Plan:
+    """The plan with a note that the specs do not say this; values stay out, they may be secrets."""
+    fields = ", ".join(dict.fromkeys(item.partition("=")[0] for item in sets))
+    return replace(plan, notes=(f"what if: {fields} by --set; the specs do not say so", *plan.notes))
 
 
 def _hints(report: Report, out: str | None) -> tuple[str, ...]:
