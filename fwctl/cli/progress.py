@@ -14,6 +14,7 @@ from fwctl.report.layout import Part, Span
 Event = Mapping[str, Any]
 
 _SILENT = frozenset({"version", "end"})
+_VERBOSE = frozenset({"call", "answer"})
 _STYLE = {"done": "green", "failed": "bold red", "in_progress": "cyan"}
 
 
@@ -34,7 +35,7 @@ def event_line(call: Call, event: Event) -> None:
 def _tell(call: Call, event: Event, last: dict[str, str]) -> None:
     """One line when something new happened; a heartbeat names who is still under way."""
     kind, name = str(event.get("event")), str(event.get("name", ""))
-    if kind in _SILENT:
+    if kind in _SILENT or (kind in _VERBOSE and not call.output.verbose):
         return
     parts = _parts(kind, event)
     said = "".join(part if isinstance(part, str) else part.text for part in parts)

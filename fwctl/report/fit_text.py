@@ -20,6 +20,7 @@ _PARTS = {
     "left outside": ("·", "dim"),
 }
 _OTHER_PART = ("▓", "magenta")
+_SPARE = ("kv pool", "left outside")
 
 
 def write(page: Page, report: Report) -> None:
@@ -47,7 +48,7 @@ def _result(page: Page, result: Mapping[str, Any], *, detail: bool) -> None:
     )
     for reason in result.get("reasons", ()):
         page.line(str(reason), indent=2)
-    _bar(page, result.get("memory") or ())
+    _bar(page, result)
     for row in _numbers(result):
         page.line(row, indent=2)
     for assumed in result.get("assumed", ()):
@@ -60,9 +61,10 @@ def _result(page: Page, result: Mapping[str, Any], *, detail: bool) -> None:
             page.line(str(line), indent=4)
 
 
-def _bar(page: Page, memory: Sequence[Mapping[str, Any]]) -> None:
+def _bar(page: Page, result: Mapping[str, Any]) -> None:
     """One GPU as a bar of its parts, each with its size below."""
-    parts = [(item["part"], max(item["bytes"] or 0, 0)) for item in memory]
+    parts = [(item["part"], max(item["bytes"] or 0, 0)) for item in result.get("memory") or ()]
+    parts = [(part, size) for part, size in parts if size]
     total = sum(size for _, size in parts)
     if not total:
         return
@@ -71,10 +73,14 @@ def _bar(page: Page, memory: Sequence[Mapping[str, Any]]) -> None:
     for part, size in parts:
         glyph, style = _PARTS.get(part, _OTHER_PART)
         mark = Span(page.style.glyph(glyph), style)
-        cells = max(round(_BAR_COLUMNS * size / total), 1) if size else 0
-        bar.append(Span(mark.text * cells, style))
+        bar.append(Span(mark.text * max(round(_BAR_COLUMNS * size / total), 1), style))
         legend += [mark, f" {part} {size / GIB:.2f} GiB  "]
-    page.raw("  [", *bar, f"] {total / GIB:.2f} GiB a GPU")
+    usable = result.get("usable_bytes_per_gpu") or total
+    needed = sum(size for part, size in parts if part not in _SPARE)
+    told = f"{total / GIB:.2f} GiB a GPU"
+    if needed > usable:
+        told = f"{needed / GIB:.2f} GiB needed, {usable / GIB:.2f} GiB usable a GPU"
+    page.raw("  [", *bar, f"] {told}")
     page.line(*legend, indent=2, hang=0)
 
 

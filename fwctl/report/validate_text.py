@@ -14,7 +14,10 @@ def write(page: Page, report: Report) -> None:
     files, names = report.body["files"], report.body["deployments"]
     told = count_line(report.diagnostics) or "no problems"
     verdict = Span("valid", "bold green") if report.ok else Span("invalid", "bold red")
-    page.line(verdict, f": {_many(len(names), 'deployment')} in {_many(len(files), 'file')}, {told}")
+    where = f"in {_many(len(files), 'file')}"
+    page.line(
+        verdict, f": {_many(len(names), 'deployment')} {where}, {told}" if report.ok else f": {told} {where}"
+    )
 
 
 def _many(number: int, noun: str) -> str:
