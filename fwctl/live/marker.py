@@ -162,12 +162,27 @@ def value_digest(value: Any, salt: str = "") -> str:
 
 def values_digest(values: Mapping[str, Any], salt: str = "") -> str:
     """Twelve hex digits over all managed values together, for the description marker."""
-    return _hash({path: _hash(value, salt) for path, value in values.items()}, salt)[:_DIGEST_CHARS]
+    return digests(values, salt)[0]
+
+
+def digests(values: Mapping[str, Any], salt: str = "") -> tuple[str, dict[str, str]]:
+    """The digest of all values together, and of each by path."""
+    hashes = {path: _hash(value, salt) for path, value in values.items()}
+    each = {path: digest[:FIELD_DIGEST_CHARS] for path, digest in hashes.items()}
+    return _hash(hashes, salt)[:_DIGEST_CHARS], each
 
 
 def _hash(value: Any, salt: str) -> str:
+    if isinstance(value, str | int):
+        return _hash_plain(value)
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=lambda v: _secret(v, salt))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _hash_plain(value: str | int) -> str:
+    """Most values of a spec are words and numbers that many deployments share."""
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
 
 
 def _secret(value: Any, salt: str) -> str:

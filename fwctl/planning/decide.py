@@ -18,12 +18,11 @@ from fwctl.planning.marking import hold_end, marker_changes, next_marker, owner_
 from fwctl.planning.model import Change, FieldChange
 from fwctl.planning.replacement import finish, leftover, replacement
 from fwctl.planning.steps import (
-    commands,
     create_steps,
     delete_step,
     mark_steps,
-    unsupported,
     update_steps,
+    with_steps,
 )
 from fwctl.planning.values import masked
 from fwctl.spec.model import Deployment
@@ -67,7 +66,6 @@ def _create(context: Context, entry: Deployment, found: Match) -> Change:
     )
     causes = [
         *desired.problems,
-        *unsupported(context, entry, steps),
         *_unreadable(entry, unreadable(context, desired)),
         *_renamed(context, entry, desired),
     ]
@@ -80,8 +78,7 @@ def _create(context: Context, entry: Deployment, found: Match) -> Change:
             change = replace(change, reason="takes over the ID of a deleted deployment", live=found.holder)
         else:
             causes.append(_id_held(entry, found.holder))
-    change = replace(change, steps=steps, commands=commands(context, steps))
-    return blocked(change, causes)
+    return with_steps(context, blocked(change, causes), steps, entry)
 
 
 def _all_fields(desired: Desired) -> tuple[FieldChange, ...]:
@@ -186,7 +183,7 @@ def _notes(desired: Desired, diff: Diff, live: LiveDeployment) -> tuple[str, ...
     notes = list(diff.notes)
     wanted_id = desired.entry.deployment_id
     if live.deployment_id != wanted_id and not live.deployment_id.startswith(f"{wanted_id}-"):
-        notes.append(f"runs as {live.deployment_id}; `id: {wanted_id}` holds once it is replaced")
+        notes.append(f"runs as {live.deployment_id}; `id: {wanted_id}` is for a new deployment only")
     notes += [f"{path} is no longer managed; it keeps its value" for path in diff.dropped]
     newer = desired.shape.moved_to
     if newer is not None:
@@ -265,10 +262,8 @@ def _in_place(
         actions=_actions(diff, adopting),
         reason=_reason(diff, adopting, unfinished_tags),
         fields=(*diff.changes, *moved),
-        steps=steps,
-        commands=commands(context, steps),
     )
-    return blocked(change, unsupported(context, desired.entry, steps))
+    return with_steps(context, change, steps, desired.entry)
 
 
 def _settled(change: Change, live: LiveDeployment) -> Change:

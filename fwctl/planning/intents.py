@@ -19,7 +19,7 @@ from fwctl.planning.marking import marked, owner_text
 from fwctl.planning.model import Change, FieldChange, Step
 from fwctl.planning.options import Intent
 from fwctl.planning.orphans import delete
-from fwctl.planning.steps import UNDELETE, commands, mark_steps, replace_behind_router
+from fwctl.planning.steps import UNDELETE, mark_steps, replace_behind_router, with_steps
 
 Plan = Callable[[Context, str, LiveDeployment], Change]
 
@@ -92,13 +92,12 @@ def _mark_hold(context: Context, change: Change, live: LiveDeployment, goal: Mar
     if before == after:
         return replace(change, reason="is so already")
     steps = mark_steps(context, live, goal)
-    return replace(
+    change = replace(
         change,
         actions=("mark",),
         fields=(FieldChange("marker.hold_until", before, after, Effect.NONE),),
-        steps=steps,
-        commands=commands(context, steps),
     )
+    return with_steps(context, change, steps)
 
 
 def _hold_text(marker: Marker | None) -> str | None:
@@ -124,13 +123,12 @@ def _forget(context: Context, name: str, live: LiveDeployment) -> Change:
     if other is not None:
         return other
     steps = mark_steps(context, live, None)
-    return replace(
+    change = replace(
         change,
         actions=("mark",),
         fields=(FieldChange("marker.owner", owner_text(live.marker), None, Effect.NONE),),
-        steps=steps,
-        commands=commands(context, steps),
     )
+    return with_steps(context, change, steps)
 
 
 def _park(context: Context, name: str, live: LiveDeployment) -> Change:
@@ -161,14 +159,8 @@ def _scale(context: Context, name: str, live: LiveDeployment, goal: Mapping[str,
     if not fields:
         return replace(change, reason="is so already")
     steps = (Step(UPDATE, live.deployment_id, {item.path: item.after for item in fields}),)
-    return replace(
-        change,
-        actions=(action,),
-        fields=fields,
-        steps=steps,
-        commands=commands(context, steps),
-        desired=dict(goal),
-    )
+    change = replace(change, actions=(action,), fields=fields, desired=dict(goal))
+    return with_steps(context, change, steps)
 
 
 def _destroy(context: Context, name: str, live: LiveDeployment) -> Change:
@@ -184,7 +176,7 @@ def _undelete(context: Context, name: str, live: LiveDeployment) -> Change:
             change, actions=("wait",), reason=f"it is {live.state}; undelete works once it is DELETED"
         )
     steps = (Step(UNDELETE, live.deployment_id),)
-    return replace(change, actions=("undelete",), steps=steps, commands=commands(context, steps))
+    return with_steps(context, replace(change, actions=("undelete",)), steps)
 
 
 def _rollback(context: Context, name: str, live: LiveDeployment) -> Change:
@@ -209,8 +201,7 @@ def _rollback(context: Context, name: str, live: LiveDeployment) -> Change:
         steps += replace_behind_router(
             context, str(router), leaves=new.deployment_id, joins=old.deployment_id
         )
-    all_steps = (*steps, *change.steps)
-    return replace(change, steps=all_steps, commands=commands(context, all_steps))
+    return with_steps(context, change, (*steps, *change.steps))
 
 
 _ACTIONS: Mapping[Intent, Plan] = {

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from fwctl.catalog.fields import Effect
-from fwctl.live.marker import TAG_PREFIX, format_tags, value_digest, values_digest
+from fwctl.live.marker import TAG_PREFIX, digests, format_tags
 from fwctl.live.model import LiveDeployment, Marker
 from fwctl.live.normalise import all_tags
 from fwctl.planning.context import Context
@@ -20,6 +20,7 @@ def next_marker(context: Context, desired: Desired, live: LiveDeployment | None)
     old = live.marker if live else None
     salt = context.salt(entry.name)
     hold = old.hold_until if old else None
+    digest, each = digests(desired.values, salt)
     return Marker(
         stack=context.spec.stack,
         name=entry.name,
@@ -28,10 +29,8 @@ def next_marker(context: Context, desired: Desired, live: LiveDeployment | None)
         expires=old.expires if old else None,
         attempt=old.attempt if old else 0,
         tagged=context.caps.has_tags,
-        digest=values_digest(desired.values, salt),
-        field_digests={path: value_digest(value, salt) for path, value in desired.values.items()}
-        if context.caps.has_tags
-        else {},
+        digest=digest,
+        field_digests=each if context.caps.has_tags else {},
     )
 
 

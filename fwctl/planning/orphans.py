@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fwctl.live.model import LiveDeployment
 from fwctl.planning.context import Context
 from fwctl.planning.model import Change
-from fwctl.planning.steps import commands, delete_step
+from fwctl.planning.steps import delete_step, with_steps
 
 
 def orphan_changes(context: Context) -> tuple[list[Change], list[str]]:
@@ -31,8 +29,7 @@ def delete(context: Context, name: str, live: LiveDeployment, reason: str) -> Ch
     """The removal of one deployment; the guards decide whether it may happen."""
     lost = name in context.options.allow_traffic_loss
     change = Change(name, live.deployment_id, ("delete",), reason=reason, live=live)
-    steps = (delete_step(live.deployment_id, ignore_checks=lost),)
-    return replace(change, steps=steps, commands=commands(context, steps))
+    return with_steps(context, change, [delete_step(live.deployment_id, ignore_checks=lost)])
 
 
 def _left_alone(name: str, item: LiveDeployment) -> str:

@@ -22,13 +22,12 @@ from fwctl.planning.diff import Diff, compare
 from fwctl.planning.marking import marked, marker_changes, next_marker
 from fwctl.planning.model import Change, Step
 from fwctl.planning.steps import (
-    commands,
     create_steps,
     delete_step,
     mark_steps,
     replace_behind_router,
     tag_steps,
-    unsupported,
+    with_steps,
 )
 from fwctl.spec.model import Deployment
 
@@ -65,7 +64,7 @@ def replacement(
         change = _recreate(context, anew, live, change)
     else:
         change = _blue_green(context, anew, live, following, change)
-    return blocked(change, (*anew.problems, *unsupported(context, entry, change.steps)))
+    return blocked(change, anew.problems)
 
 
 def _why(diff: Diff, live: LiveDeployment) -> str:
@@ -92,32 +91,26 @@ def _unprotect_first(
 ) -> Change:
     """Protection is taken off by an apply of its own, so that it is a decision of its own."""
     marker = marked(old, protect=False)
-    steps = mark_steps(context, live, marker)
-    return replace(
+    change = replace(
         change,
         actions=("mark",),
         reason="takes delete protection off; the replacement comes with the next plan",
         fields=marker_changes(desired, old, marked(next_marker(context, desired, live), role=old.role)),
         notes=(*change.notes, f"then it will be replaced: {why}"),
-        steps=steps,
-        commands=commands(context, steps),
     )
+    return with_steps(context, change, mark_steps(context, live, marker), desired.entry)
 
 
 def _recreate(context: Context, desired: Desired, live: LiveDeployment, change: Change) -> Change:
-    key = desired.entry.deployment_id
-    steps: tuple[Step, ...] = (
-        delete_step(live.deployment_id, hard=True, ignore_checks=_traffic_may_be_lost(context, change.name)),
+    """Under the ID it has, so that its model string stays."""
+    key = live.deployment_id
+    steps = (
+        delete_step(key, hard=True, ignore_checks=_traffic_may_be_lost(context, change.name)),
         *create_steps(context, desired, key, next_marker(context, desired, None)),
     )
     note = "downtime from the delete until the new deployment serves"
-    return replace(
-        change,
-        actions=("delete", "create"),
-        notes=(*change.notes, note),
-        steps=steps,
-        commands=commands(context, steps),
-    )
+    change = replace(change, actions=("delete", "create"), notes=(*change.notes, note))
+    return with_steps(context, change, steps, desired.entry)
 
 
 def _traffic_may_be_lost(context: Context, name: str) -> bool:
@@ -152,14 +145,13 @@ def _blue_green(
         steps += create_steps(context, desired, key, first)
     steps.append(_marking(desired, key, marked(first, step=SWITCHED), following))
     steps += _retiring(context, desired, live, key=key, final=final, new=following)
-    return replace(
+    change = replace(
         change,
         actions=("create", "delete"),
         next_id=key,
         notes=(*change.notes, *_switch_notes(desired, live, key, following)),
-        steps=tuple(steps),
-        commands=commands(context, steps),
     )
+    return with_steps(context, change, steps, desired.entry)
 
 
 def finish(
@@ -170,7 +162,7 @@ def finish(
     final = marked(next_marker(context, desired, serving), role=None, step=None)
     key = serving.deployment_id
     steps = _retiring(context, desired, old, key=key, final=final, new=serving)
-    return replace(
+    change = replace(
         change,
         deployment_id=old.deployment_id,
         next_id=key,
@@ -178,9 +170,8 @@ def finish(
         actions=("create", "delete"),
         reason=f"{key} serves already; {old.deployment_id}, which it replaces, is deleted",
         fields=(),
-        steps=tuple(steps),
-        commands=commands(context, steps),
     )
+    return with_steps(context, change, steps, desired.entry)
 
 
 def _retiring(

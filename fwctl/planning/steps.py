@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
 from fwctl.catalog.fields import BY_PATH, Owner
-from fwctl.errors import Diagnostic, FirectlTooOldError, UsageError
+from fwctl.errors import Diagnostic, FirectlTooOldError
 from fwctl.firectl.argv import CREATE, UPDATE, build, missing_flags
 from fwctl.live.marker import TAG_PREFIX, format_tags, join_description
 from fwctl.live.model import LiveDeployment, Marker
 from fwctl.live.normalise import all_tags
+from fwctl.planning.blocking import blocked
 from fwctl.planning.context import Context, problem
 from fwctl.planning.desired import Desired
 from fwctl.planning.diff import Diff
-from fwctl.planning.model import Step
+from fwctl.planning.model import Change, Step
 from fwctl.spec.model import Deployment
 
 DELETE, UNDELETE = "deployment delete", "deployment undelete"
@@ -179,24 +181,32 @@ def delete_step(deployment_id: str, *, hard: bool = False, ignore_checks: bool =
     return Step(DELETE, deployment_id, fields)
 
 
-def commands(context: Context, steps: Iterable[Step]) -> tuple[tuple[str, ...], ...]:
-    """The exact command lines. They hold no secret: secret values travel in a private file."""
-    account = context.spec.account
-    lines = []
-    for step in steps:
+def with_steps(
+    context: Context, change: Change, steps: Iterable[Step], entry: Deployment | None = None
+) -> Change:
+    """The change with its calls and their exact command lines, which hold no secret: secret values travel
+    in a private file. What the installed firectl cannot carry is FW508 and blocks the change."""
+    calls = tuple(steps)
+    lines: list[tuple[str, ...]] = []
+    lacking: list[Diagnostic] = []
+    for step in calls:
         try:
-            words = build(step.verb, step.target, step.fields, context.caps, account=account)
-        except (FirectlTooOldError, UsageError):
-            continue  # said as FW508 by `unsupported`
-        lines.append(("firectl", *words))
-    return tuple(lines)
+            words = build(step.verb, step.target, step.fields, context.caps, account=context.spec.account)
+            lines.append(("firectl", *words))
+        except FirectlTooOldError:
+            lacking += _unsupported(context, step, entry)
+        if step.verb in (TAG_SET, TAG_UNSET):
+            lacking += _unsupported(context, step, entry)
+    if not change.blocked:
+        change = replace(change, steps=calls, commands=tuple(lines))
+    return blocked(change, lacking)
 
 
-def unsupported(context: Context, entry: Deployment, steps: Iterable[Step]) -> tuple[Diagnostic, ...]:
-    """FW508: what the installed firectl cannot carry."""
+def _unsupported(context: Context, step: Step, entry: Deployment | None) -> list[Diagnostic]:
+    """FW508 for each field of a call that the installed firectl has no flag for."""
     version = context.caps.version or "of an unknown version"
-    found = {
-        path: problem(
+    return [
+        problem(
             "FW508",
             f"the installed firectl ({version}) has no `{step.verb}`"
             + (f" {flag}" if flag != step.verb else "")
@@ -205,7 +215,5 @@ def unsupported(context: Context, entry: Deployment, steps: Iterable[Step]) -> t
             path,
             suggestion="upgrade firectl, or take the field out",
         )
-        for step in steps
         for path, flag in missing_flags(step.verb, step.fields, context.caps)
-    }
-    return tuple(found.values())
+    ]

@@ -155,7 +155,7 @@ def test_the_marker_decides_before_the_id() -> None:
 
 def test_a_deployment_found_under_another_id_says_so() -> None:
     change = only(plan_of(entry(id="talk"), [marked_row("chat")]))
-    assert change.notes == ("runs as chat; `id: talk` holds once it is replaced",)
+    assert change.notes == ("runs as chat; `id: talk` is for a new deployment only",)
 
 
 def test_two_deployments_with_one_marker_are_both_named() -> None:
