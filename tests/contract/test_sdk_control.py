@@ -270,3 +270,37 @@ def test_the_sdk_chats_and_streams_with_performance_metrics(tmp_path: Path) -> N
         assert text == whole.choices[0].message.content
         completion = client.completions.create(model=name, prompt="once", max_tokens=3)
         assert completion.choices[0].finish_reason == "length"
+
+
+@pytest.mark.parametrize("profile", ["2025", "2026-07", "latest", "hostile"])
+def test_the_life_of_a_deployment_under_every_profile(tmp_path: Path, profile: str) -> None:
+    with (
+        serving(tmp_path, FIRECTL_SIM_PROFILE=profile) as sim,
+        Fireworks(api_key=KEY, account_id="acme", base_url=sim.url, max_retries=0) as client,
+    ):
+        client.deployments.create(
+            base_model=LLAMA,
+            deployment_id="d1",
+            deployment_shape=MINIMAL.replace("minimal", "fast"),
+            min_replica_count=1,
+            max_replica_count=2,
+        )
+        sim.advance(600)
+        assert client.deployments.get(deployment_id="d1").state == "READY"
+        query = {"updateMask": "description,max_replica_count"}
+        changed = client.deployments.update(
+            deployment_id="d1", base_model=LLAMA, description="x", max_replica_count=3, extra_query=query
+        )
+        assert (changed.description, changed.max_replica_count, changed.min_replica_count) == ("x", 3, 1)
+        answer = client.chat.completions.create(
+            model="accounts/acme/deployments/d1", messages=[{"role": "user", "content": "x"}], max_tokens=1
+        )
+        assert answer.choices[0].finish_reason == "length"
+        with pytest.raises(fireworks.BadRequestError, match="in the last hour"):
+            client.deployments.delete(deployment_id="d1")
+        client.deployments.delete(deployment_id="d1", ignore_checks=True)
+        sim.advance(200)
+        assert client.deployments.list().deployments == []
+        client.deployments.undelete(deployment_id="d1", body={})
+        for row in sim.http.get("/v1/accounts/acme/deployments").json()["deployments"]:
+            parse_strictly(Deployment, row)

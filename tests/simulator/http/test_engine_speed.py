@@ -31,6 +31,7 @@ def test_a_perfect_prediction_gives_seventeen_tokens_a_pass() -> None:
     passes = plan_passes(WORDS, prediction=WORDS, draw=rng(1))
     # 16 verified and the target's own: 17 + 17 + 6.
     assert passes.sizes == [17, 17, 6]
+    assert passes.widths == [17, 17, 7]
     assert passes.matched == 40
 
 
@@ -73,6 +74,7 @@ def test_a_draft_model_at_its_limits(acceptance: tuple[float, ...], sizes: list[
     passes = plan_passes(WORDS, drafter=Drafter(4, acceptance=acceptance, cost=0.1), draw=rng(1))
     assert passes.sizes == sizes
     assert passes.costs == [pytest.approx(1.4)] * len(sizes)
+    assert passes.widths == [5] * len(sizes)
 
 
 def test_acceptance_by_position_is_near_what_was_asked() -> None:
@@ -108,6 +110,13 @@ def test_a_large_batch_is_bound_by_arithmetic() -> None:
     speed = replica_speed(SIZE, Device(40e9, 1e15, 1e14), 1)
     # 2 x 8e9 x 64 FLOP over 0.35e14 FLOP/s.
     assert speed.step_s(64, 0) == pytest.approx(2 * 8e9 * 64 / 0.35e14 + 0.0012)
+
+
+def test_verifying_drafts_is_free_alone_and_costs_under_load() -> None:
+    speed = replica_speed(SIZE, DEVICE, 1)
+    assert speed.step_s(1, 0, 5) == speed.step_s(1, 0)
+    # 2 x 8e9 x 64 x 5 FLOP over 0.35e14 FLOP/s, far above the 25 ms of memory.
+    assert speed.step_s(64, 0, 5) == pytest.approx(2 * 8e9 * 320 / 0.35e14 + 0.0012)
 
 
 def test_prefill_is_arithmetic_and_two_gpus_halve_it() -> None:
@@ -200,7 +209,7 @@ def flat(step_s: float, pool: int = 1000) -> Speed:
         def prefill_s(self, tokens: int) -> float:
             return tokens / 100
 
-        def step_s(self, running: int, context_tokens: int) -> float:
+        def step_s(self, running: int, context_tokens: int, width: int = 1) -> float:
             return step_s
 
     return Flat(SIZE, 1.0, 1.0, pool)

@@ -302,6 +302,10 @@ def test_text_completions_answer_every_prompt(sim: Sim) -> None:
     asked |= {"prompt": [1, 2], "n": 1, "stream": True}
     found = events(sim.http.post("/inference/v1/completions", json=asked).text)
     assert "".join(event["choices"][0]["text"] for event in found[:-1])
+    asked |= {"prompt": "said before", "echo": True}
+    found = events(sim.http.post("/inference/v1/completions", json=asked).text)
+    assert found[0]["choices"][0]["text"].startswith("said before")
+    assert "said" not in found[1]["choices"][0]["text"]
 
 
 def test_a_prediction_is_mostly_kept_and_its_matches_are_counted(sim: Sim) -> None:

@@ -100,6 +100,23 @@ def test_an_idle_deployment_scales_to_zero_and_the_first_request_wakes_it(sim: S
     assert status(sim, name) == 200
 
 
+def test_a_replica_that_comes_back_from_zero_has_an_empty_cache(sim: Sim) -> None:
+    name = sim.deploy("d1", minReplicaCount=0)
+    messages = [{"role": "user", "content": "many words " * 40}]
+
+    def cached() -> int:
+        usage = sim.chat(name, messages=messages, max_tokens=1).json()["usage"]
+        return int(usage["prompt_tokens_details"]["cached_tokens"])
+
+    assert (cached(), cached() > 0) == (0, True)
+    sim.http.get("/v1/" + name)
+    sim.advance(2 * 3600)
+    assert status(sim, name) == 503
+    sim.http.get("/v1/" + name)
+    sim.advance(600)
+    assert cached() == 0
+
+
 def test_a_delete_right_after_traffic_is_refused_and_later_allowed(sim: Sim) -> None:
     name = sim.deploy("d1")
     assert status(sim, name) == 200

@@ -58,14 +58,18 @@ class Speed(NamedTuple):
         work = 2.0 * self.size.active_parameters * tokens
         return work / (self.flops_per_s * POLICY["prefill_flops_share"]) + POLICY["step_overhead_s"]
 
-    def step_s(self, running: int, context_tokens: int) -> float:
-        """Seconds of one decode step with `running` conversations that hold `context_tokens` together."""
-        touched = min(self.size.weight_bytes, self.size.active_bytes * math.pow(max(1, running), 0.7))
-        if self.size.active_bytes >= self.size.weight_bytes:
-            touched = self.size.weight_bytes
+    def step_s(self, running: int, context_tokens: int, width: int = 1) -> float:
+        """Seconds of one decode step with `running` conversations that hold `context_tokens` together.
+
+        width: tokens computed for each of them. Verifying drafts is free as long as memory is the limit.
+        """
+        tokens = max(1, running) * width
+        touched = self.size.weight_bytes
+        if self.size.active_bytes < self.size.weight_bytes:
+            touched = min(touched, self.size.active_bytes * math.pow(tokens, 0.7))
         read = touched + context_tokens * self.size.kv_bytes_per_token
         memory_s = read / (self.bytes_per_s * POLICY["bandwidth_share"])
-        work = 2.0 * self.size.active_parameters * max(1, running)
+        work = 2.0 * self.size.active_parameters * tokens
         return (
             max(memory_s, work / (self.flops_per_s * POLICY["decode_flops_share"]))
             + POLICY["step_overhead_s"]

@@ -96,6 +96,6 @@ class Replica:
         self._prefill_free_at = start + duration_s
         return start
 
-    def step_s(self) -> float:
-        """Length of one decode step with what runs now."""
-        return self.speed.step_s(self.running, self.context_tokens)
+    def step_s(self, width: int = 1) -> float:
+        """Length of one decode step of `width` tokens with what runs now."""
+        return self.speed.step_s(self.running, self.context_tokens, width)

@@ -31,12 +31,16 @@ class Drafter(NamedTuple):
 
 @dataclass
 class Passes:
-    """sizes: tokens that each pass emits. hits[i]: passes in which draft position i was accepted.
-    totals[i]: passes that drafted position i. conditional[i]: those of them that had accepted all before.
-    matched: output tokens taken from the prediction. drafted: tokens proposed by the drafter.
+    """sizes: tokens that each pass emits. widths: tokens that each pass computes, drafts included. costs:
+    time of a pass in target passes, drafting included.
+
+    hits[i]: passes in which draft position i was accepted. totals[i]: passes that drafted it.
+    conditional[i]: those of them that had accepted all before. matched: output tokens taken from the
+    prediction. drafted: tokens proposed by the drafter.
     """
 
     sizes: list[int] = field(default_factory=list)
+    widths: list[int] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
     hits: list[int] = field(default_factory=list)
     totals: list[int] = field(default_factory=list)
@@ -141,7 +145,7 @@ def plan_passes(
         room = len(output) - at - 1
         proposed = follower.proposal(PREDICTION_WINDOW) if follower else ()
         accepted = min(room, _common(proposed, output[at : at + PREDICTION_WINDOW]))
-        cost = 1.0
+        cost, width = 1.0, 1 + len(proposed)
         if proposed:
             passes.matched += accepted
         elif drafter:
@@ -149,6 +153,7 @@ def plan_passes(
             passes.drafted += drafted
             passes.count(drafted, accepted)
             cost += drafter.cost * drafted
+            width += drafted
         size = accepted + 1
         if follower:
             passes.matched += follower.move(output, at + size, accepted)
@@ -156,6 +161,7 @@ def plan_passes(
             for piece in output[at : at + size]:
                 ngrams.add(piece)
         passes.sizes.append(size)
+        passes.widths.append(width)
         passes.costs.append(cost)
         at += size
     return passes

@@ -182,8 +182,10 @@ def _delta(choice: Choice, pieces: Sequence[Piece], begun: set[int]) -> dict[str
 class Chunks:
     """Writes the chunks of one streamed answer as bytes of server-sent events."""
 
-    def __init__(self, request: Request, env: Envelope, choices: Sequence[Choice]) -> None:
-        self._request, self._env, self._choices = request, env, choices
+    def __init__(
+        self, request: Request, env: Envelope, choices: Sequence[Choice], echoes: Sequence[str]
+    ) -> None:
+        self._request, self._env, self._choices, self._echoes = request, env, choices, list(echoes)
         self._begun: list[set[int]] = [set() for _ in choices]
         self._base = {
             "id": env.id,
@@ -213,7 +215,8 @@ class Chunks:
         if self._env.chat:
             row["delta"] = _delta(choice, pieces, self._begun[index])
         else:
-            row["text"] = "".join(piece.text for piece in pieces)
+            row["text"] = self._echoes[index] + "".join(piece.text for piece in pieces)
+            self._echoes[index] = ""
         row["finish_reason"] = finish
         if finish is not None and choice.stop_reason is not None:
             row["stop_reason"] = choice.stop_reason

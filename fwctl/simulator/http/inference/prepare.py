@@ -35,6 +35,9 @@ class Preparer:
     def fleet(self, target: Target) -> Fleet:
         """The replicas of a target. Raises 503 while none is ready."""
         if target.ready < 1:
+            # Whoever comes back from zero has lost what its memory held.
+            if target.name in self.fleets and not self.fleets[target.name].concurrent:
+                del self.fleets[target.name]
             raise InferenceError(503, "DEPLOYMENT_SCALING_UP", SCALING_UP)
         speed = sizes.speed_of(target.deployment, target.base)
         fleet = self.fleets.setdefault(target.name, Fleet(target.name))

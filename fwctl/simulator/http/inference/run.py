@@ -102,17 +102,18 @@ class Run:
         steps = max((len(passes.sizes) for passes in self.passes), default=0)
         sent = [0] * len(self.choices)
         while step < steps or step == 0:
-            size, cost = 0, 1.0
+            size, width, cost = 0, 1, 1.0
             for index, passes in enumerate(self.passes):
                 if step < len(passes.sizes):
                     self.emitted[index] += passes.sizes[step]
-                    size, cost = max(size, passes.sizes[step]), max(cost, passes.costs[step])
+                    size, width = max(size, passes.sizes[step]), max(width, passes.widths[step])
+                    cost = max(cost, passes.costs[step])
             step += 1
             group = self._due(sent, step)
             if group:
                 await self._reach(moment, step)
                 yield group
-            moment += self._step_seconds(size, cost)
+            moment += self._step_seconds(size, width, cost)
 
     def _due(self, sent: list[int], step: int) -> list[Emission]:
         group = []
@@ -125,12 +126,12 @@ class Run:
                 sent[index] = self.emitted[index]
         return group
 
-    def _step_seconds(self, size: int, cost: float) -> float:
+    def _step_seconds(self, size: int, width: int, cost: float) -> float:
         if not self.timing.speed:
             return 0.0
         if self.timing.tokens_per_s is not None:
             return size / self.timing.tokens_per_s / self.timing.speed
-        return self.replica.step_s() * cost / self.timing.speed
+        return self.replica.step_s(width) * cost / self.timing.speed
 
     async def _reach(self, moment: float, step: int) -> None:
         if not self.timing.speed:

@@ -21,7 +21,7 @@ class Stream:
         self._prepared = prepared
         self._call = prepared.call
         self._run = prepared.run
-        self._chunks = Chunks(prepared.call.request, prepared.env, prepared.run.choices)
+        self._chunks = Chunks(prepared.call.request, prepared.env, prepared.run.choices, prepared.echoes)
         self._open = len(prepared.run.choices)
         self._usage = self._usage_place()
         self._stamped = bool(prepared.call.knobs["stamp"])
