@@ -20,6 +20,7 @@ from fireworks.types import (
 )
 from fireworks.types.shared import DeployedModel
 
+from fwctl.simulator.state import Store
 from tests.simulator.http.support import KEY, LLAMA, MINIMAL, Sim, serving
 
 # Fields and values of OpenAPI 5.10.0 and protos that are newer than this SDK (fireworks-schema, `since`).
@@ -116,21 +117,28 @@ def test_create_ready_update_scale_delete_undelete(sim: Sim, client: Fireworks) 
     client.deployments.delete(deployment_id="life", hard=True, ignore_checks=True)
 
 
-def test_205_deployments_come_in_pages_each_once(sim: Sim, client: Fireworks) -> None:
+def test_205_deployments_come_in_pages_each_once(tmp_path: Path) -> None:
+    """One is created, the others are copies of it in the state, each a second younger."""
     wanted = [f"page-{number:03}" for number in range(205)]
-    for name in wanted:
+    with (
+        serving(tmp_path) as sim,
+        Fireworks(api_key=KEY, account_id="acme", base_url=sim.url, max_retries=0) as client,
+    ):
         client.deployments.create(
-            base_model=LLAMA, deployment_id=name, deployment_shape=MINIMAL, max_replica_count=0
+            base_model=LLAMA, deployment_id=wanted[0], deployment_shape=MINIMAL, max_replica_count=0
         )
-    found = [
-        str(row.name).rsplit("/", 1)[-1] for row in client.deployments.list() if "page-" in str(row.name)
-    ]
-    assert found == wanted
-    first = client.deployments.list(page_size=200)
-    assert len(first.deployments) == 200
-    assert first.next_page_token
-    for name in wanted:
-        client.deployments.delete(deployment_id=name, hard=True)
+        with Store(sim.home) as store, store.write() as tx:
+            first = tx.get("deployments", f"accounts/acme/deployments/{wanted[0]}")
+            assert first is not None
+            for number, name in enumerate(wanted[1:], 1):
+                full = f"accounts/acme/deployments/{name}"
+                moment = f"2026-11-30T12:{number // 60:02}:{number % 60:02}.000000Z"
+                tx.put("deployments", full, first | {"name": full, "createTime": moment})
+        found = [str(row.name).rsplit("/", 1)[-1] for row in client.deployments.list()]
+        assert found == wanted
+        page = client.deployments.list(page_size=200)
+        assert len(page.deployments) == 200
+        assert page.next_page_token
 
 
 def test_shapes_are_matched_and_every_object_of_the_catalogue_parses(sim: Sim, client: Fireworks) -> None:
