@@ -161,6 +161,9 @@ def report_masked(report: Report, env: Env) -> Report:
             replace(
                 item,
                 message=mask(item.message),
+                deployment=item.deployment and mask(item.deployment),
+                path=item.path and mask(item.path),
+                position=item.position and replace(item.position, file=mask(item.position.file)),
                 suggestion=item.suggestion and mask(item.suggestion),
                 source_line=item.source_line and mask(item.source_line),
             )

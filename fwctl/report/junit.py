@@ -36,7 +36,10 @@ class _Case:
 
 
 def render(report: Report, style: Style) -> str:
-    """The document; a command that failed before it had a result is one case with an error."""
+    """The document in ASCII, so that any locale carries it.
+
+    A command that failed before it had a result is one case with an error.
+    """
     cases = _cases(report, style)
     broken = report.error is not None and not report.body
     failed = sum(bool(case.failures) for case in cases)
@@ -50,7 +53,8 @@ def render(report: Report, style: Style) -> str:
         lines += _case(case, style)
     if broken:
         lines += _broken(report)
-    return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
+    text = "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
+    return text.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _cases(report: Report, style: Style) -> list[_Case]:

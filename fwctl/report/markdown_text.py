@@ -9,7 +9,7 @@ from fwctl.report.layout import safe
 
 # Marks that Markdown reads anywhere in a line; an underscore inside a word is none.
 _SPECIAL = re.compile(r"[\\`*{}\[\]|<>~&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-_AT_START = re.compile(r"^(?=[-+=])|^(?P<digits>\d+)(?=[.)])")
+_AT_START = re.compile(r"^(?=[-+=#])|^(?P<digits>\d+)(?=[.)])")
 # What GitHub turns into mentions, references, emoji and formulas after Markdown was read; a comment or
 # an element inside stops it and shows nothing.
 _AFTERWARDS = re.compile(r"[@#](?=\w)|:(?=[a-z0-9_+-]+:)|\$")
@@ -18,7 +18,7 @@ _SPLIT = {"@": "@<!-- -->", "#": "#<!-- -->", ":": ":<!-- -->", "$": "<span>$</s
 
 def escape(text: str) -> str:
     """Data as Markdown text: shown exactly as written; no markup, mention, reference or formula."""
-    text = _SPECIAL.sub(r"\\\g<0>", safe(text))
+    text = _SPECIAL.sub(r"\\\g<0>", safe(text).lstrip(" "))
     text = _AT_START.sub(lambda match: (match["digits"] or "") + "\\", text)
     return _AFTERWARDS.sub(lambda match: _SPLIT[match.group()], text)
 
