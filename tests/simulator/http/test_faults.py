@@ -27,48 +27,51 @@ def faulty(sim: Sim, fault: str, **body: object) -> httpx.Response:
     return sim.chat(sim={"fault": fault}, max_tokens=6, **body)
 
 
-def raw(sim: Sim, fault: str, *, stream: bool = True) -> bytes:
-    """Everything that comes over the socket until the server ends it or 0.3 s pass without a byte."""
-    body = json.dumps(
-        {
-            "model": SERVERLESS,
-            "messages": [{"role": "user", "content": "x"}],
-            "stream": stream,
-            "max_tokens": 6,
-        }
-    ).encode()
+def raw(sim: Sim, fault: str, *, mark: bytes = b"", times: int = 0) -> bytes:
+    """Everything that comes over the socket: until the server ends it, or, once `mark` has come `times`
+    times, until a fifth of a second passes without a byte.
+    """
+    asked = {
+        "model": SERVERLESS,
+        "messages": [{"role": "user", "content": "x"}],
+        "stream": True,
+        "max_tokens": 6,
+    }
+    body = json.dumps(asked).encode()
     url = httpx.URL(sim.url)
     head = (
         f"POST /inference/v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer fw_test\r\n"
-        f"x-sim-fault: {fault}\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"x-sim-fault: {fault}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     ).encode()
     with socket.create_connection((url.host, url.port or 0)) as link:
-        link.settimeout(0.3)
         link.sendall(head + body)
         got = b""
         try:
-            while data := link.recv(65536):
+            while True:
+                link.settimeout(0.2 if mark and got.count(mark) >= times else 20)
+                data = link.recv(65536)
+                if not data:
+                    return got + b"<closed>"
                 got += data
         except TimeoutError:
             return got + b"<open>"
         except ConnectionResetError:
             return got + b"<reset>"
-    return got + b"<closed>"
 
 
 def test_hang_before_headers_sends_nothing(sim: Sim) -> None:
-    assert raw(sim, "hang-before-headers") == b"<open>"
+    assert raw(sim, "hang-before-headers", mark=b"HTTP") == b"<open>"
     assert raw(sim, "hang-before-headers;seconds=0.05") == b"<closed>"
 
 
 def test_hang_after_headers_sends_only_headers(sim: Sim) -> None:
-    got = raw(sim, "hang-after-headers")
+    got = raw(sim, "hang-after-headers", mark=b"\r\n\r\n", times=1)
     assert got.startswith(b"HTTP/1.1 200")
     assert got.endswith(b"\r\n\r\n<open>")
 
 
 def test_hang_stops_after_some_events(sim: Sim) -> None:
-    got = raw(sim, "hang;after=3")
+    got = raw(sim, "hang;after=3", mark=b"data: ", times=3)
     assert got.count(b"data: ") == 3
     assert got.endswith(b"<open>")
 
