@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,8 @@ def resolve(
             key, convert = _CONVERT.get(option.name, (option.name, _text))
             values[key] = _switch(value, origin) if option.metavar is None else convert(value, origin)
     settings = Settings(**values)
+    if settings.format not in formats and not given.get("format"):
+        return replace(settings, format="text")  # FWCTL_FORMAT is a wish, for the commands that have it
     if settings.format not in formats:
         raise UsageError(
             f"this command has no format {settings.format!r}",

@@ -51,7 +51,7 @@ FORMATS: dict[str, Format] = {
         failures=True,
         diagnostics=True,
         errors=True,
-        appends=("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"),
+        appends=("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", "FWCTL_COMMENT"),
     ),
     "sarif": Format("sarif", structured=True, failures=True, diagnostics=True),
     "junit": Format("junit", structured=True, failures=True, diagnostics=True),

@@ -25,6 +25,7 @@ LONGEST_MESSAGE_BYTES = 4096  # longer messages are cut by the page
 SUMMARY_BYTES = 1024 * 1024  # a longer summary of a step is refused as a whole
 SUMMARY = "GITHUB_STEP_SUMMARY"
 OUTPUT = "GITHUB_OUTPUT"
+COMMENT = "FWCTL_COMMENT"  # our own: the comment for a pull request, for whoever posts it
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _MESSAGE = {"%": "%25", "\r": "%0D", "\n": "%0A"}
@@ -42,9 +43,12 @@ def render(report: Report, style: Style) -> str:
 
 
 def appended(report: Report, room_bytes: int) -> dict[str, str]:
-    """What goes to the files of GITHUB_STEP_SUMMARY and GITHUB_OUTPUT."""
-    summary = markdown.summary(report, min(room_bytes, SUMMARY_BYTES))
-    return {SUMMARY: summary, OUTPUT: "".join(_output(*item) for item in outputs(report).items())}
+    """What goes to the files of GITHUB_STEP_SUMMARY, GITHUB_OUTPUT and FWCTL_COMMENT."""
+    return {
+        SUMMARY: markdown.summary(report, min(room_bytes, SUMMARY_BYTES)),
+        OUTPUT: "".join(_output(*item) for item in outputs(report).items()),
+        COMMENT: markdown.render(report, Style()),
+    }
 
 
 def outputs(report: Report) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Markdown for pull requests and step summaries, as long as the place where it is shown allows.
 
 Every document begins with a comment that nobody sees, by which a script finds the comment it wrote
-before: `<!-- fwctl:plan acme/prod -->`.
+before, and for a plan the digest that was reviewed: `<!-- fwctl:plan acme/prod 45e2ab… -->`.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def _bytes(text: str) -> int:
 def marker(report: Report) -> str:
     """The unseen first line."""
     named = [str(report.body[key]) for key in ("account", "stack") if key in report.body]
-    told = re.sub("[^A-Za-z0-9_./-]", "", "/".join(named))
-    return f"<!-- fwctl:{report.command} {told} -->" if told else f"<!-- fwctl:{report.command} -->"
+    told = [re.sub("[^A-Za-z0-9_./-]", "", "/".join(named)), str(report.body.get("digest", ""))]
+    return " ".join(["<!-- fwctl:" + report.command, *filter(None, told), "-->"])
 
 
 def _longest(report: Report, size: Callable[[str], int], limit: int) -> str:

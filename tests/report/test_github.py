@@ -202,11 +202,17 @@ def test_a_value_of_several_lines_cannot_set_another_output(value: str) -> None:
 
 def test_the_files_get_summary_and_outputs() -> None:
     files = github.appended(samples.plan(samples.change("chat", "update")), 1024 * 1024)
-    assert files["GITHUB_STEP_SUMMARY"].startswith(
-        "<!-- fwctl:plan acme/prod -->\n## fwctl plan: 1 to update"
-    )
+    marker = f"<!-- fwctl:plan acme/prod {samples.DIGEST} -->"
+    assert files["GITHUB_STEP_SUMMARY"].startswith(f"{marker}\n## fwctl plan: 1 to update")
     assert f"digest={samples.DIGEST}\n" in files["GITHUB_OUTPUT"]
     assert all("=" in line for line in files["GITHUB_OUTPUT"].splitlines())
+    assert files["FWCTL_COMMENT"] == files["GITHUB_STEP_SUMMARY"]
+
+
+def test_the_comment_is_short_enough_for_a_pull_request_where_the_summary_is_not() -> None:
+    many = [samples.change(f"d{number}", "create", reason="é" * 500) for number in range(300)]
+    files = github.appended(samples.plan(*many), 1024 * 1024)
+    assert len(files["FWCTL_COMMENT"]) <= 65_536 < len(files["GITHUB_STEP_SUMMARY"])
 
 
 def test_a_summary_is_never_longer_than_the_room() -> None:

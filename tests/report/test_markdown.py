@@ -101,13 +101,13 @@ def test_a_block_holds_any_run_of_backticks() -> None:
 
 def test_the_first_line_is_an_unseen_marker_of_the_stack() -> None:
     text = shown(samples.plan(samples.change("chat", "update")))
-    assert text.splitlines()[0] == "<!-- fwctl:plan acme/prod -->"
+    assert text.splitlines()[0] == f"<!-- fwctl:plan acme/prod {samples.DIGEST} -->"
     assert "fwctl:plan" not in read(text).shown
 
 
 def test_no_name_ends_the_marker() -> None:
     report = samples.plan(samples.change("chat", "update"), stack="x--> <b>")
-    assert shown(report).splitlines()[0] == "<!-- fwctl:plan acme/x--b -->"
+    assert shown(report).splitlines()[0] == f"<!-- fwctl:plan acme/x--b {samples.DIGEST} -->"
 
 
 def test_a_plan_shows_fields_commands_cost_and_checks() -> None:
