@@ -170,7 +170,7 @@ def test_a_client_that_leaves_frees_its_replica(sim: Sim) -> None:
             except openai.RateLimitError as error:
                 refused = error.status_code
             await stream.close()
-            for _ in range(200):
+            for _ in range(3000):
                 try:
                     answer = await client.chat.completions.create(model=name, messages=HELLO, max_tokens=1)
                     return refused, str(answer.choices[0].finish_reason)
@@ -192,7 +192,7 @@ def test_a_waiting_request_that_is_cancelled_leaves_no_trace(sim: Sim) -> None:
                 await client.chat.completions.create(
                     model=name, messages=HELLO, extra_headers=slow, timeout=0.2
                 )
-            for _ in range(200):
+            for _ in range(3000):
                 try:
                     answer = await client.chat.completions.create(model=name, messages=HELLO, max_tokens=1)
                     return str(answer.choices[0].finish_reason)
