@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from fwctl.catalog.enums import SHAPE_PRESETS
 from fwctl.errors import AuthError, FwctlError
@@ -27,7 +27,7 @@ from fwctl.live.normalise import (
 from fwctl.spec.model import Spec
 
 _PRESET_ORDER = ("MINIMAL", "THROUGHPUT", "FAST")
-_T = TypeVar("_T")
+_Jobs = dict[tuple[str, str], Callable[[], Any]]
 
 
 class Reader(Protocol):
@@ -66,24 +66,7 @@ def read_live(
     own = own or next((item.account for item in deployments.values()), "")
     wanted = _Wanted.of(spec, deployments, own)
     unread: dict[str, str] = {}
-    jobs: dict[tuple[str, str], Callable[[], Any]] = {}
-    for shape in wanted.shapes:
-        jobs["shape", shape] = lambda shape=shape: _shape_versions(firectl, shape)  # type: ignore[misc]
-    for model in wanted.models:
-        jobs["model", model] = lambda model=model: _model(firectl, model)  # type: ignore[misc]
-    offered = firectl.match_shapes if caps.has_match else partial(_validated_for, firectl)
-    for model in wanted.preset_models:
-        jobs["match", model] = lambda model=model: _match(offered, model)  # type: ignore[misc]
-    fixed: dict[str, Callable[[], Sequence[Mapping[str, Any]]]] = {
-        "whoami": lambda: [firectl.whoami()],
-        "quotas": firectl.list_quotas,
-        "routers": firectl.list_routers,
-        "reservations": firectl.list_reservations,
-    }
-    if wanted.addons:
-        fixed["deployed_models"] = firectl.list_deployed_models
-    for what, read in fixed.items():
-        jobs["fixed", what] = lambda what=what, read=read: _optional(what, read, unread)  # type: ignore[misc]
+    jobs = {**_needed(firectl, wanted, caps), **_fixed(firectl, wanted, unread)}
     done = _run(jobs, parallelism)
     shapes = _of_kind(done, "shape")
     return LiveState(
@@ -101,8 +84,30 @@ def read_live(
     )
 
 
-def _run(jobs: Mapping[tuple[str, str], Callable[[], Any]], parallelism: int) -> dict[tuple[str, str], Any]:
-    if parallelism <= 1 or len(jobs) <= 1:
+def _needed(firectl: Reader, wanted: _Wanted, caps: Abilities) -> _Jobs:
+    """Reads that a plan cannot do without."""
+    offered = firectl.match_shapes if caps.has_match else partial(_validated_for, firectl)
+    jobs: _Jobs = {("shape", shape): partial(_shape_versions, firectl, shape) for shape in wanted.shapes}
+    jobs |= {("model", model): partial(_model, firectl, model) for model in sorted(wanted.models)}
+    jobs |= {("match", model): partial(_match, offered, model) for model in sorted(wanted.preset_models)}
+    return jobs
+
+
+def _fixed(firectl: Reader, wanted: _Wanted, unread: dict[str, str]) -> _Jobs:
+    """Reads whose failure is remembered in `unread`."""
+    reads: dict[str, Callable[[], Sequence[Mapping[str, Any]]]] = {
+        "whoami": lambda: [firectl.whoami()],
+        "quotas": firectl.list_quotas,
+        "routers": firectl.list_routers,
+        "reservations": firectl.list_reservations,
+    }
+    if wanted.addons:
+        reads["deployed_models"] = firectl.list_deployed_models
+    return {("fixed", what): partial(_optional, what, read, unread) for what, read in reads.items()}
+
+
+def _run(jobs: _Jobs, parallelism: int) -> dict[tuple[str, str], Any]:
+    if parallelism <= 1:
         return {key: job() for key, job in jobs.items()}
     from concurrent.futures import ThreadPoolExecutor
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from fwctl.catalog.fields import BY_PATH, Effect
+from fwctl.catalog.fields import Effect
 from fwctl.errors import Diagnostic
 from fwctl.live.identity import IN_FLIGHT, Match
 from fwctl.live.model import LiveDeployment
 from fwctl.planning.blocking import blocked
 from fwctl.planning.context import Context, problem
+from fwctl.planning.creation import creation, not_readable
 from fwctl.planning.desired import Desired, resolve
-from fwctl.planning.diff import Diff, compare, unreadable
+from fwctl.planning.diff import Diff, compare
 from fwctl.planning.marking import hold_end, marker_changes, next_marker, owner_text, unfinished
 from fwctl.planning.model import Change, FieldChange
 from fwctl.planning.replacement import finish, leftover, replacement
 from fwctl.planning.steps import (
-    create_steps,
-    delete_step,
     mark_steps,
     update_steps,
     with_steps,
 )
-from fwctl.planning.values import masked
 from fwctl.spec.model import Deployment
 
 NOTHING = ("no-op",)
@@ -36,7 +33,7 @@ def decide(context: Context, entry: Deployment) -> tuple[Change, Diff]:
     if found.rivals:
         return _rivals(entry, found.rivals), Diff()
     if found.current is None:
-        return _create(context, entry, found), Diff()
+        return creation(context, entry, found), Diff()
     return _existing(context, entry, found, found.current)
 
 
@@ -52,87 +49,6 @@ def _rivals(entry: Deployment, rivals: tuple[LiveDeployment, ...]) -> Change:
     return blocked(Change(entry.name, entry.deployment_id, NOTHING, live=rivals[0]), [cause])
 
 
-def _create(context: Context, entry: Deployment, found: Match) -> Change:
-    desired = resolve(context, entry, None)
-    marker = next_marker(context, desired, None)
-    steps = create_steps(context, desired, entry.deployment_id, marker)
-    change = Change(
-        entry.name,
-        entry.deployment_id,
-        ("create",),
-        reason="not on the platform yet",
-        fields=_all_fields(desired),
-        desired=desired.values,
-    )
-    causes = [
-        *desired.problems,
-        *_unreadable(entry, unreadable(context, desired)),
-        *_renamed(context, entry, desired),
-    ]
-    if found.holder is not None:
-        if found.holder.state == "DELETING":
-            waiting = f"{entry.deployment_id} is being deleted and holds its ID"
-            return replace(change, actions=("wait",), reason=waiting, fields=(), live=found.holder)
-        if entry.own.get("lifecycle.reuse_deleted_id") == "hard_delete":
-            steps = (delete_step(entry.deployment_id, hard=True), *steps)
-            change = replace(change, reason="takes over the ID of a deleted deployment", live=found.holder)
-        else:
-            causes.append(_id_held(entry, found.holder))
-    return with_steps(context, blocked(change, causes), steps, entry)
-
-
-def _all_fields(desired: Desired) -> tuple[FieldChange, ...]:
-    return tuple(
-        FieldChange(
-            path,
-            None,
-            masked(BY_PATH[path], value),
-            Effect.NONE,
-            output_changing=BY_PATH[path].output,
-            sensitive=BY_PATH[path].sensitive,
-            source=desired.entry.position_of(path),
-        )
-        for path, value in desired.values.items()
-    )
-
-
-def _id_held(entry: Deployment, holder: LiveDeployment) -> Diagnostic:
-    until = f" until {holder.purge:%Y-%m-%d %H:%M} UTC" if holder.purge else " for 7 days"
-    return problem(
-        "id_held",
-        f"a deleted deployment holds the ID {entry.deployment_id}{until}",
-        entry,
-        suggestion=f"`fwctl undo {entry.name}` brings it back, another `id:` avoids it, or "
-        "`lifecycle.reuse_deleted_id: hard_delete` removes it for good",
-    )
-
-
-def _renamed(context: Context, entry: Deployment, desired: Desired) -> list[Diagnostic]:
-    """A new name beside an equal deployment whose own name has left the spec looks like a rename."""
-    if context.options.prune:
-        return []
-    old = [
-        (name, item)
-        for name, items in context.matches.orphans.items()
-        for item in items
-        if item.fields.get("model") == desired.values.get("model")
-        and item.fields.get("shape") == desired.values.get("shape")
-    ]
-    if not old:
-        return []
-    name, item = old[0]
-    return [
-        problem(
-            "rename",
-            f"{entry.name} looks like {name} under a new name: {item.deployment_id} runs the same model and "
-            f"shape, and {name} has left the spec",
-            entry,
-            suggestion=f"`id: {item.deployment_id}` keeps the deployment under the new name, "
-            f"`fwctl forget {name}` leaves it alone and lets {entry.name} be created",
-        )
-    ]
-
-
 def _existing(context: Context, entry: Deployment, found: Match, live: LiveDeployment) -> tuple[Change, Diff]:
     change = Change(entry.name, live.deployment_id, NOTHING, live=live)
     foreign = _foreign(context, entry, live)
@@ -146,7 +62,7 @@ def _existing(context: Context, entry: Deployment, found: Match, live: LiveDeplo
     hold = hold_end(context, entry.own, live)
     if hold is not None and (diff or live.state == "FAILED"):
         return _held(change, diff, f"{hold:%Y-%m-%dT%H:%MZ}"), diff
-    causes = [*desired.problems, *_unreadable(entry, diff.unreadable)]
+    causes = [*desired.problems, *not_readable(entry, diff.unreadable)]
     if causes:
         return blocked(change, causes), diff
     if live.marker is None:
@@ -205,10 +121,6 @@ def _held(change: Change, diff: Diff, until: str) -> Change:
     waiting = ", ".join(diff.paths)
     note = f"held until {until}" + (f"; {waiting} would change" if waiting else "")
     return replace(change, reason=note, fields=(), notes=(*change.notes, note))
-
-
-def _unreadable(entry: Deployment, reasons: Iterable[str]) -> list[Diagnostic]:
-    return [problem("unreadable", reason, entry) for reason in reasons]
 
 
 def _unmarked(context: Context, desired: Desired, diff: Diff, live: LiveDeployment, change: Change) -> Change:

@@ -26,6 +26,7 @@ from fwctl.planning.model import Change, Plan
 from fwctl.planning.options import Intent, PlanOptions
 from fwctl.planning.orphans import orphan_changes
 from fwctl.planning.reservations import reserved
+from fwctl.planning.steps import ROUTER_VERBS
 from fwctl.records.lockfile import LockFile
 from fwctl.spec.model import Deployment, Evidence, Spec
 
@@ -67,12 +68,12 @@ def make_plan(
 
 
 def _plan(context: Context) -> Plan:
-    """Looks a second time without the entries that turned out blocked, where others wait for them behind
-    a router."""
+    """Looks a second time when an entry does not come behind its router after all, because others count
+    on it there."""
     changes, drift, notes = _changes(context)
     changes = sorted(changes, key=lambda change: (change.address, change.deployment_id))
     changes, checks = guarded(context, [_priced(context, change) for change in changes])
-    stuck = frozenset(change.name for change in changes if change.blocked and "router" in change.desired)
+    stuck = frozenset(change.name for change in changes if _stays_away(context, change))
     if stuck - context.stuck:
         return _plan(replace(context, stuck=stuck | context.stuck))
     return Plan(
@@ -86,6 +87,15 @@ def _plan(context: Context) -> Plan:
         diagnostics=tuple(cause for change in changes for cause in change.blocked_by),
         notes=tuple(notes),
     )
+
+
+def _stays_away(context: Context, change: Change) -> bool:
+    """True when a deployment is not behind the router it wants and this plan does not put it there."""
+    entry = context.spec.deployments.get(change.name)
+    router = entry.fields.get("router") if entry else None
+    if router is None or any(step.verb in ROUTER_VERBS for step in change.steps):
+        return False
+    return change.live is None or router not in context.routers_of.get(change.live.name, ())
 
 
 def with_sets(spec: Spec, options: PlanOptions) -> Spec:

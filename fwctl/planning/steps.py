@@ -22,6 +22,7 @@ from fwctl.spec.model import Deployment
 
 DELETE, UNDELETE = "deployment delete", "deployment undelete"
 TAG_SET, TAG_UNSET = "deployment tag set", "deployment tag unset"
+ROUTER_VERBS = ("router create", "router update")
 DEFAULT_STRATEGY = "weighted-random"  # router page of docs.fireworks.ai, read 2026-11-30
 _OWN_CALL = ("tags", "addons.load", "router")
 
@@ -135,7 +136,7 @@ def router_steps(context: Context, desired: Desired, deployment_id: str) -> list
     own = deployment_name(context, deployment_id)
     exists = router in context.live.routers
     first = context.behind_router.get(router, ())[:1] == (desired.entry.name,)
-    verb = "router update" if exists or not first else "router create"
+    verb = ROUTER_VERBS[1] if exists or not first else ROUTER_VERBS[0]
     return [_router_step(context, verb, router, _members(context, router, desired.entry.name) | {own})]
 
 
@@ -158,7 +159,7 @@ def deployment_name(context: Context, deployment_id: str) -> str:
 def replace_behind_router(context: Context, router: str, *, leaves: str, joins: str) -> list[Step]:
     """One deployment (ID) of a replacement takes the other's place behind a router."""
     members = _members_now(context, router) - {deployment_name(context, leaves)}
-    return [_router_step(context, "router update", router, members | {deployment_name(context, joins)})]
+    return [_router_step(context, ROUTER_VERBS[1], router, members | {deployment_name(context, joins)})]
 
 
 def _members_now(context: Context, router: str) -> set[str]:

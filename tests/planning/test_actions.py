@@ -428,6 +428,17 @@ def test_nobody_waits_behind_a_router_for_an_entry_that_is_blocked() -> None:
     )
 
 
+def test_nobody_waits_behind_a_router_for_an_entry_that_is_held_or_in_flight() -> None:
+    held = entry("a", router="talk", own={"lifecycle.hold_until": "2026-12-24T00:00Z"})
+    for rows in ([marked_row("a")], [marked_row("a", state="DELETING")]):
+        plan = plan_of(spec(held, entry("b", router="talk")), rows)
+        assert not plan.changes[0].steps
+        assert plan.changes[1].after == ()
+        assert "router create --router-id talk --deployments accounts/acme/deployments/b " in words(
+            plan.changes[1], 2
+        )
+
+
 def test_a_router_keeps_its_strategy_and_members_of_other_hands() -> None:
     platform = Platform([marked_row()])
     platform.routers = [
