@@ -62,3 +62,19 @@ def fwctl(env: Env, *argv: str) -> Done:
     assert isinstance(env.stdout, Stream)
     assert isinstance(env.stderr, Stream)
     return Done(code, env.stdout.text(), env.stderr.text())
+
+
+SPEC = """\
+apiVersion: fwctl/v1
+account: acme
+stack: test
+deployments:
+  chat:
+    model: accounts/fireworks/models/llama-v3p1-8b-instruct
+    shape: accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast
+    accelerator: {type: NVIDIA_H100_80GB, count: 1}
+    precision: FP8 # fwctl: ignore[FW404] test
+    region: US
+    replicas: {min: 1, max: 2} # fwctl: ignore[FW403] test
+    traffic: interactive
+"""
