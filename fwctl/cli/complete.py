@@ -1,19 +1,19 @@
 """Shell completion: what may follow the words typed so far.
 
 The shell scripts call `fwctl __complete SHELL WORD...`; the last word is the one being typed. Names of
-commands come from the registry and names of deployments from a line scan of the specs, so that no spec
-is parsed and nothing is asked of the platform.
+commands and options come from tables and names of deployments from a line scan of the specs, so that no
+command is imported, no spec is parsed and nothing is asked of the platform.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from fwctl.cli import registry
+from fwctl.cli import registry, words
 from fwctl.cli.options import AUTH_MODES, COMMON
 
 _KEY = re.compile(r"^(\s+)([a-z0-9][a-z0-9-]*):")
@@ -30,9 +30,9 @@ class _Option:
     switch: bool
 
 
-def complete(words: Sequence[str], folder: Path) -> Candidates:
+def complete(typed: Sequence[str], folder: Path) -> Candidates:
     """Candidates for the last word; empty means: let the shell offer file names."""
-    *before, word = words or [""]
+    *before, word = typed or [""]
     entry, rest = _command(before)
     if entry is None:
         group = before[0] if before and before[0] in registry.GROUPS else ""
@@ -88,17 +88,17 @@ def _scan(file: Path) -> Iterable[str]:
                 yield match[2]
 
 
-def _command(words: Sequence[str]) -> tuple[registry.Entry | None, list[str]]:
+def _command(typed: Sequence[str]) -> tuple[registry.Entry | None, list[str]]:
     """The command among the words, with the words after it."""
     takes_value = {flag for option in COMMON if option.metavar for flag in option.flags}
     name, skip = "", False
-    for at, word in enumerate(words):
+    for at, word in enumerate(typed):
         if skip or word.startswith("-"):
             skip = not skip and word in takes_value
             continue
         name = f"{name} {word}".strip()
         if name in registry.BY_NAME:
-            return registry.BY_NAME[name], list(words[at + 1 :])
+            return registry.BY_NAME[name], list(typed[at + 1 :])
         if name not in registry.GROUPS:
             break
     return None, []
@@ -118,37 +118,23 @@ def _common() -> list[_Option]:
     return [_Option(item.name, item.flags, item.help, item.metavar is None) for item in COMMON]
 
 
-def _parameters(entry: registry.Entry) -> Sequence[inspect.Parameter]:
-    from fwctl.cli.build import load
-
-    return load(entry).parameters
-
-
 def _own(entry: registry.Entry) -> list[_Option]:
-    from typer.models import OptionInfo
-
-    found = []
-    for parameter in _parameters(entry):
-        for info in getattr(parameter.annotation, "__metadata__", ()):
-            if not isinstance(info, OptionInfo):
-                continue
-            flags = tuple(flag for flag in (info.default, *(info.param_decls or ())) if isinstance(flag, str))
-            if flags:
-                switch = getattr(parameter.annotation, "__origin__", None) is bool
-                found.append(_Option(parameter.name, flags, info.help or "", switch))
-    return found
+    rows = _words(entry).get("options", ())
+    return [_Option(name, tuple(flags), text, switch) for name, flags, text, switch in rows]
 
 
 def _arguments(entry: registry.Entry) -> list[str]:
-    options = {item.name for item in _own(entry)}
-    return [item.name for item in _parameters(entry) if item.name not in options]
+    return list(_words(entry).get("arguments", ()))
+
+
+def _words(entry: registry.Entry) -> dict[str, Any]:
+    found: dict[str, Any] = words.read().get(entry.name, {})
+    return found
 
 
 def _values(name: str, entry: registry.Entry, rest: Sequence[str], folder: Path) -> Candidates:
     if name == "format":
-        from fwctl.cli.build import load
-
-        return _plain(load(entry).formats)
+        return _plain(_words(entry).get("formats", ()))
     if name in _NAMES:
         paths = [folder / word for word in rest if (folder / word).exists()] or [folder / "configs"]
         return _plain(deployment_names(paths))

@@ -1,4 +1,4 @@
-"""`python -m fwctl.cli.generate DOCS` writes docs/commands.md from the commands' own help."""
+"""`python -m fwctl.cli.generate DOCS` writes docs/commands.md and words.json from the commands."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from fwctl.cli import registry
+from fwctl.cli import words as completion
 from fwctl.cli.main import run
 from fwctl.env import Env
 
@@ -15,7 +16,7 @@ INTRODUCTION = """\
 # Commands
 
 Generated from the commands themselves by `python -m fwctl.cli.generate docs`; a test keeps it equal.
-Options that every command takes stand under [fwctl](#fwctl); exit codes are in [exit-codes.md](exit-codes.md).
+Options that every command takes stand under [fwctl](#fwctl); the exit codes have [a page](exit-codes.md).
 """
 
 
@@ -41,6 +42,7 @@ def commands_page() -> str:
 
 def main(docs: Path) -> None:
     (docs / "commands.md").write_text(commands_page(), encoding="utf-8")
+    completion.FILE.write_text(completion.dumps(completion.declared()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from fwctl.cli import registry
+from fwctl.cli import registry, words
 from fwctl.cli.build import load
 from fwctl.cli.generate import commands_page, help_of
 
@@ -30,3 +30,7 @@ def test_examples_use_options_that_exist() -> None:
             for word in example.split():
                 if word.startswith("--"):
                     assert word.partition("=")[0] in everything, (entry.name, word)
+
+
+def test_completion_knows_the_commands_as_they_are() -> None:
+    assert words.read() == words.declared(), "run: .venv/bin/python -m fwctl.cli.generate docs"
