@@ -1,4 +1,6 @@
-"""`python -m fwctl.cli.generate DOCS` writes docs/commands.md and words.json from the commands."""
+"""`python -m fwctl.cli.generate DOCS` writes what is made from the commands:
+docs/commands.md, the tables of the README, and words.json for completion.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,23 @@ def commands_page() -> str:
     return "\n".join([*lines, ""])
 
 
+def with_tables(readme: str, exit_codes: str) -> str:
+    """The README with its table of commands and of exit codes as they are."""
+    rows = [f"| `fwctl {entry.name}` | {entry.summary} |" for entry in registry.COMMANDS]
+    commands = "\n".join(["| command | what it does |", "|---|---|", *rows])
+    codes = "\n".join(line for line in exit_codes.splitlines() if line.startswith("|"))
+    for name, table in (("commands", commands), ("exit codes", codes)):
+        before, start, rest = readme.partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition(f"<!-- /{name} -->")
+        readme = f"{before}{start}{table}\n{end}{after}"
+    return readme
+
+
 def main(docs: Path) -> None:
     (docs / "commands.md").write_text(commands_page(), encoding="utf-8")
+    readme = docs.parent / "README.md"
+    codes = (docs / "exit-codes.md").read_text(encoding="utf-8")
+    readme.write_text(with_tables(readme.read_text(encoding="utf-8"), codes), encoding="utf-8")
     completion.FILE.write_text(completion.dumps(completion.declared()), encoding="utf-8")
 
 
