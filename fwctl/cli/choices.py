@@ -81,3 +81,26 @@ class PlanChoices:
             allow_scale_down=tuple(self.allow_scale_down or ()),
             **more,
         )
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where the specs are for a command whose arguments are names, and whose deployments it means."""
+
+    specs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--specs",
+            metavar="PATH",
+            help="Spec file or folder; configs/ when there is one. May be repeated.",
+            show_default=False,
+        ),
+    ] = None
+    stack: Annotated[
+        str | None,
+        typer.Option("--stack", metavar="STACK", help="Stack, when no spec says it.", show_default=False),
+    ] = None
+
+    @property
+    def paths(self) -> list[str]:
+        return self.specs or []

@@ -10,7 +10,7 @@ from fwctl import __version__
 from fwctl.cli.command import Call
 from fwctl.cli.fitting import check_specs
 from fwctl.cli.pricing import price_list
-from fwctl.cli.session import Session, spec_paths
+from fwctl.cli.session import Session, has_specs, spec_paths
 from fwctl.errors import Diagnostic, FwctlError, InvalidSpecError, RefusedError
 from fwctl.exitcodes import Exit
 from fwctl.planning.document import has_changes, plan_to_json
@@ -27,6 +27,8 @@ PLAN_FORMATS = ("text", "json", "markdown", "github", "html")
 
 def lock_of(call: Call, paths: Sequence[str]) -> LockFile | None:
     """The lock file beside the specs, None when there is none."""
+    if not has_specs(call, paths):
+        return None
     for path in spec_paths(call, paths):
         folder = path if (call.env.cwd / path).is_dir() else path.parent
         found = lockfile.read(call.env.cwd / folder / lockfile.LOCK_NAME)

@@ -25,6 +25,7 @@ class Entry:
 
 SPECS = "Specs"
 DEPLOY = "Deployments"
+NAMED = "One deployment by name"
 HELP = "Set-up and help"
 
 GROUPS: dict[str, tuple[str, str]] = {"sim": ("The embedded Fireworks simulator.", HELP)}
@@ -40,6 +41,17 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("plan", "plan", "Show what an apply would do, field by field.", DEPLOY),
     Entry("show", "show", "Show a saved plan in any format.", DEPLOY),
     Entry("apply", "apply", "Make what runs equal to the specs.", DEPLOY),
+    Entry("drift", "drift", "Say what runs differently from the specs.", DEPLOY),
+    Entry("wait", "wait", "Wait again for something that was started earlier.", DEPLOY),
+    Entry("lock", "lock", "Record shape versions, models and prices in fwctl.lock.", DEPLOY),
+    Entry("adopt", "named", "Take over a deployment that carries no marker.", NAMED),
+    Entry("forget", "named", "Remove the marker and let it go on running.", NAMED),
+    Entry("hold", "named", "Suspend changes to a deployment for a while.", NAMED),
+    Entry("release", "named", "End a hold.", NAMED),
+    Entry("park", "named", "Stop all replicas and keep the deployment.", NAMED),
+    Entry("unpark", "named", "Give it the replicas of its spec again.", NAMED),
+    Entry("destroy", "named", "Delete a deployment by name.", NAMED),
+    Entry("undo", "named", "Bring a deleted deployment back.", NAMED),
     Entry("status", "status", "One table of what is wanted and what runs.", DEPLOY),
     Entry("demo", "demo", "Run the whole job on the simulator; no account needed.", HELP),
     Entry("sim status", "sim", "Say where the simulator keeps its state and what is in it.", HELP),

@@ -10,8 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call
-from fwctl.errors import AuthError, InvalidSpecError, Severity
+from fwctl.errors import AuthError, InvalidSpecError, Severity, UsageError
 from fwctl.report.diagnostics import count_line
 from fwctl.spec.model import Loaded, Spec
 
@@ -33,6 +34,11 @@ def spec_paths(call: Call, paths: Sequence[str]) -> list[Path]:
             next_steps=["fwctl init > configs/chat.yaml", "fwctl plan PATH", "fwctl demo"],
         )
     return [DEFAULT_FOLDER]
+
+
+def has_specs(call: Call, paths: Sequence[str]) -> bool:
+    """True when paths are given or the default folder is there."""
+    return bool(paths) or (call.env.cwd / DEFAULT_FOLDER).exists()
 
 
 def load_specs(
@@ -60,6 +66,16 @@ def require_valid(call: Call, loaded: Loaded) -> Spec:
         )
     check_account(call, loaded.spec.account)
     return loaded.spec
+
+
+def scope_spec(call: Call, scope: Scope) -> Spec:
+    """The specs that a command about named deployments means; an empty spec where there are none."""
+    if has_specs(call, scope.paths):
+        spec = require_valid(call, load_specs(call, scope.paths))
+        if scope.stack not in (None, spec.stack):
+            raise UsageError(f"--stack says {scope.stack!r}, the specs say {spec.stack!r}")
+        return spec
+    return Spec(own_account(call), scope.stack or "default")
 
 
 def check_account(call: Call, account: str) -> None:

@@ -95,7 +95,10 @@ def _time(text: str | None) -> datetime | None:
 
 
 def format_tags(marker: Marker) -> dict[str, str]:
-    """The `fwctl.*` tags of a marker, at most six of at most 128 characters."""
+    """The `fwctl.*` tags of a marker, at most six of at most 128 characters.
+
+    No comma stands in a value: whether firectl splits `--tag` at commas is not published.
+    """
     tags = {f"{TAG_PREFIX}owner": f"{marker.stack}/{marker.name}"}
     words = _words(marker)
     if words:
@@ -103,7 +106,7 @@ def format_tags(marker: Marker) -> dict[str, str]:
     entries = sorted(f"{field_code(path)}={digest}" for path, digest in marker.field_digests.items())
     per_tag = (TAG_VALUE_CHARS + 1) // (len(entries[0]) + 1) if entries else 1
     for start in range(0, len(entries), per_tag):
-        tags[f"{TAG_PREFIX}f{start // per_tag + 1}"] = ",".join(entries[start : start + per_tag])
+        tags[f"{TAG_PREFIX}f{start // per_tag + 1}"] = ".".join(entries[start : start + per_tag])
     return tags
 
 
@@ -124,7 +127,7 @@ def _field_digests(tags: Mapping[str, str], paths: Sequence[str]) -> dict[str, s
     found: dict[str, str] = {}
     for key, value in tags.items():
         if re.fullmatch(r"fwctl\.f[1-9]", key):
-            for entry in value.split(","):
+            for entry in value.split("."):
                 code, _, digest = entry.partition("=")
                 if code in path_of and re.fullmatch(r"[0-9a-f]{6}", digest):
                     found[path_of[code]] = digest

@@ -64,7 +64,7 @@ def _change(change: Change) -> dict[str, Any]:
         "deployment_id": change.deployment_id,
         "actions": list(change.actions),
         "reason": change.reason,
-        "fields": [_field(item) for item in change.fields],
+        "fields": [field_to_json(item) for item in change.fields],
         "commands": [list(words) for words in change.commands],
         "fit": dict(change.fit) if change.fit is not None else None,
         "cost": cost_to_json(change.cost),
@@ -74,7 +74,7 @@ def _change(change: Change) -> dict[str, Any]:
     }
 
 
-def _field(item: FieldChange) -> dict[str, Any]:
+def field_to_json(item: FieldChange) -> dict[str, Any]:
     at = item.source
     return {
         "path": item.path,

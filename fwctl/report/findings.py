@@ -11,6 +11,7 @@ from fwctl.errors import Diagnostic, Severity
 from fwctl.report.layout import Style
 from fwctl.report.model import Report
 
+TROUBLESHOOTING = "docs/troubleshooting.md"
 _VERDICTS = {"does-not-fit": Severity.ERROR, "tight": Severity.WARNING, "unknown": Severity.NOTE}
 _CHECKS = {"fail": Severity.ERROR, "warn": Severity.WARNING, "unknown": Severity.NOTE}
 _OUTCOMES = {"failed": Severity.ERROR, "in_progress": Severity.NOTE, "not_started": Severity.WARNING}
@@ -58,7 +59,7 @@ def findings(report: Report) -> list[Finding]:
                 error.message,
                 error.deployment,
                 suggestion=steps,
-                page="docs/troubleshooting.md",
+                page=entry(error.to_json()["code"]),
             )
         )
     return sorted(found, key=lambda item: _ORDER[item.severity])
@@ -79,8 +80,13 @@ def of_diagnostic(item: Diagnostic) -> Finding:
         end_column=at.end_column if at else 0,
         path=item.path,
         suggestion=item.suggestion,
-        page=item.docs,
+        page=item.docs or entry(item.code),
     )
+
+
+def entry(word: str) -> str:
+    """The page of a word that a failure has."""
+    return f"{TROUBLESHOOTING}#{word}"
 
 
 def counts(found: list[Finding]) -> dict[str, int]:
@@ -137,7 +143,7 @@ def _checks(report: Report) -> Iterator[Finding]:
                 severity,
                 check["message"],
                 check.get("deployment"),
-                page="docs/troubleshooting.md",
+                page=entry(check["name"]),
             )
 
 
@@ -155,5 +161,5 @@ def _outcomes(report: Report) -> Iterator[Finding]:
             f"{result['address']}: {told}",
             result["address"].partition("/")[2],
             suggestion="; ".join(error.get("next_steps", ())) or None,
-            page="docs/troubleshooting.md",
+            page=entry(error.get("code") or "unknown"),
         )

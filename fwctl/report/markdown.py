@@ -14,7 +14,7 @@ from fwctl.report import markdown_plan, markdown_tables
 from fwctl.report.layout import Style
 from fwctl.report.markdown_plan import diagnostics
 from fwctl.report.markdown_text import prose
-from fwctl.report.model import Report
+from fwctl.report.model import APPLIES, Report
 
 # A comment of GitHub holds 65,536 characters; how it counts those beyond the basic plane is not said, so
 # they count twice here. GitLab allows 1,000,000.
@@ -24,7 +24,9 @@ Layout = Callable[[Report], list[str]]
 
 # Command -> its layouts, the longest first; the last one is short whatever the report holds.
 LAYOUTS: dict[str, tuple[Layout, ...]] = {
-    "apply": (markdown_tables.apply, markdown_tables.apply_numbers),
+    **dict.fromkeys(APPLIES, (markdown_tables.apply, markdown_tables.apply_numbers)),
+    "drift": (markdown_tables.drift, markdown_tables.drift_numbers),
+    "lock": (markdown_tables.lock, markdown_tables.lock_numbers),
     "fit-check": (markdown_tables.fit, markdown_tables.fit_numbers),
     "plan": (markdown_plan.full, markdown_plan.fields, markdown_plan.rows, markdown_plan.numbers),
     "shapes": (markdown_tables.shapes, markdown_tables.shapes_numbers),

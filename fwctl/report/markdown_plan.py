@@ -183,7 +183,11 @@ def _cost(body: Mapping[str, Any]) -> list[str]:
     found = [row.cells("→") for row in money.rows(body)]
     if not found:
         return []
-    cells = [(code(name), code(floor), code(ceiling)) for name, floor, ceiling in found[:-1]]
+    # "2 unchanged" is no name; names hold no blanks.
+    cells = [
+        (name if " " in name else code(name), code(floor), code(ceiling))
+        for name, floor, ceiling in found[:-1]
+    ]
     total, floor, ceiling = found[-1]
     cells.append((f"**{total}**", code(floor), code(ceiling)))
     head = ("cost", "floor (min replicas)", "ceiling (max replicas)")

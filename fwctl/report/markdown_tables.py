@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+from fwctl.report.drift_text import MOVED_BY
 from fwctl.report.markdown_plan import diagnostics
 from fwctl.report.markdown_text import code, escape, folded, prose, table
 from fwctl.report.model import Report
 from fwctl.report.status_text import replicas
-from fwctl.report.values import per_hour
+from fwctl.report.values import per_hour, value
 from fwctl.units import short_duration
 
 _VERDICT = {"fits": "✅", "tight": "⚠️", "does-not-fit": "❌", "unknown": "❔"}
@@ -149,7 +150,46 @@ def apply_numbers(report: Report) -> list[str]:
         f"{key} {code(report.body[key])}" for key in ("account", "stack", "digest") if key in report.body
     ]
     sentence = ", ".join(where)
-    return [f"## fwctl apply: {told or 'nothing to do'}", "", sentence[:1].upper() + sentence[1:], ""]
+    return [
+        f"## fwctl {report.command}: {told or 'nothing to do'}",
+        "",
+        sentence[:1].upper() + sentence[1:],
+        "",
+    ]
+
+
+def drift(report: Report) -> list[str]:
+    rows = [
+        (
+            code(row["address"]),
+            code(row["path"]) if row["path"] else "not on the platform",
+            code(value(row["live"])) if row["path"] else "",
+            code(value(row["wanted"])) if row["path"] else "",
+            MOVED_BY[row["moved_by"]],
+        )
+        for row in report.body["drift"]
+    ]
+    return [*drift_numbers(report), *table(("deployment", "field", "live", "spec", "who"), rows), ""]
+
+
+def drift_numbers(report: Report) -> list[str]:
+    return [f"## fwctl drift: {_many(len(report.body['drift']), 'difference')}", ""]
+
+
+def lock(report: Report) -> list[str]:
+    body = report.body
+    if body["problems"]:
+        rows = [
+            (code(row["deployment"]), escape(row["code"]), prose(row["message"])) for row in body["problems"]
+        ]
+        return [*lock_numbers(report), *table(("deployment", "what", "why"), rows), ""]
+    rows_of_shapes = [(code(key), code(version)) for key, version in body["shapes"].items()]
+    return [*lock_numbers(report), *table(("shape", "version"), rows_of_shapes), ""]
+
+
+def lock_numbers(report: Report) -> list[str]:
+    shapes, problems = len(report.body["shapes"]), len(report.body["problems"])
+    return [f"## fwctl lock: {_many(shapes, 'shape')}, {_many(problems, 'problem')}", ""]
 
 
 def _many(number: int, noun: str) -> str:

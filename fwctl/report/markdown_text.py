@@ -18,8 +18,13 @@ _SPLIT = {"@": "@<!-- -->", "#": "#<!-- -->", ":": ":<!-- -->", "$": "<span>$</s
 
 def escape(text: str) -> str:
     """Data as Markdown text: shown exactly as written; no markup, mention, reference or formula."""
-    text = _SPECIAL.sub(r"\\\g<0>", safe(text).lstrip(" "))
-    text = _AT_START.sub(lambda match: (match["digits"] or "") + "\\", text)
+    text = _within(text).lstrip(" ")
+    return _AT_START.sub(lambda match: (match["digits"] or "") + "\\", text)
+
+
+def _within(text: str) -> str:
+    """Data that something stands before."""
+    text = _SPECIAL.sub(r"\\\g<0>", safe(text))
     return _AFTERWARDS.sub(lambda match: _SPLIT[match.group()], text)
 
 
@@ -28,7 +33,9 @@ def prose(text: str) -> str:
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return escape(text)
-    return "".join(code(part) if at % 2 and part else escape(part) for at, part in enumerate(parts))
+    first, *rest = parts
+    shown = [code(part) if at % 2 and part else _within(part) for at, part in enumerate(rest, 1)]
+    return escape(first) + "".join(shown)
 
 
 def code(text: str) -> str:

@@ -11,6 +11,9 @@ from fwctl.exitcodes import Exit
 
 FORMAT_VERSION = "1.0"
 
+# Commands whose result is that of an apply.
+APPLIES = ("apply", "adopt", "destroy", "forget", "hold", "park", "release", "undo", "unpark", "wait")
+
 
 @dataclass(frozen=True, slots=True)
 class Report:

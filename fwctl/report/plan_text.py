@@ -24,8 +24,7 @@ def write(page: Page, report: Report) -> None:
     for change in shown:
         write_change(page, change, report)
         page.blank()
-    if report.detail:
-        _unchanged(page, body["changes"])
+    _unchanged(page, body["changes"], every=report.detail)
     _drift(page, body.get("drift", ()))
     checks(page, body.get("checks", ()))
     cost(page, body)
@@ -33,11 +32,15 @@ def write(page: Page, report: Report) -> None:
     _summary(page, body)
 
 
-def _unchanged(page: Page, changes: Sequence[Mapping[str, Any]]) -> None:
+def _unchanged(page: Page, changes: Sequence[Mapping[str, Any]], *, every: bool) -> None:
+    """What stays as it is: those with something to say about it, or all."""
     same = [change for change in changes if kind_of(change["actions"]) == "no-op"]
-    for change in same:
+    told = [change for change in same if every or change.get("notes")]
+    for change in told:
         page.line(f"    {change['address']} is unchanged", indent=0)
-    if same:
+        for note in change.get("notes", ()):
+            page.line(Span("note: ", "cyan"), note, indent=6)
+    if told:
         page.blank()
 
 

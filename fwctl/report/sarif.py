@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from fwctl import __version__
 from fwctl.errors import Severity
-from fwctl.report.findings import Finding, findings, from_root
+from fwctl.report.findings import TROUBLESHOOTING, Finding, findings, from_root
 from fwctl.report.json import plain
 from fwctl.report.layout import Style
 from fwctl.report.model import Report
@@ -67,15 +67,18 @@ def _rule(id_: str, page: str | None, style: Style) -> dict[str, Any]:
         "shortDescription": {"text": title},
         "fullDescription": {"text": text},
         "help": {"text": text, "markdown": markdown},
-        "helpUri": help_uri(page or "docs/troubleshooting.md", style),
+        "helpUri": help_uri(page or TROUBLESHOOTING, style),
     }
 
 
 def help_uri(page: str, style: Style) -> str:
     """The page of a rule in the manual that FWCTL_DOCS_URL names, else its name within the project."""
-    if not style.manual:
-        return NO_MANUAL + quote(page)
-    return style.manual + quote(page.removeprefix("docs/").removesuffix(".md")) + ".html"
+    name, mark, place = page.partition("#")
+    if style.manual:
+        name = style.manual + quote(name.removeprefix("docs/").removesuffix(".md")) + ".html"
+    else:
+        name = NO_MANUAL + quote(name)
+    return name + mark + quote(place)
 
 
 def _help(id_: str) -> tuple[str, str, str]:

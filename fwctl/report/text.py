@@ -7,11 +7,13 @@ from importlib import import_module
 from typing import cast
 
 from fwctl.report.layout import Page, Style
-from fwctl.report.model import Report
+from fwctl.report.model import APPLIES, Report
 
 # Command -> module of fwctl.report with `write(page, report)`.
 LAYOUTS: dict[str, str] = {
-    "apply": "apply_text",
+    **dict.fromkeys(APPLIES, "apply_text"),
+    "drift": "drift_text",
+    "lock": "lock_text",
     "doctor": "checks_text",
     "fit-check": "fit_text",
     "plan": "plan_text",

@@ -168,7 +168,7 @@ def test_any_text_in_the_tags_is_read_without_complaint(tags: dict[str, str]) ->
 
 def test_broken_entries_of_a_digest_tag_are_left_out() -> None:
     code = field_code("precision")
-    tags = {"fwctl.owner": "prod/chat", "fwctl.f1": f"{code}=abcdef,zzz=abcdef,{field_code('region')}=ABC"}
+    tags = {"fwctl.owner": "prod/chat", "fwctl.f1": f"{code}=abcdef.zzz=abcdef.{field_code('region')}=ABC"}
     marker = read_tags(tags, PATHS)
     assert marker is not None
     assert marker.field_digests == {"precision": "abcdef"}

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from fwctl.applying.model import ApplyOptions, ApplyResult, Verify
-from fwctl.applying.run import apply as carry_out
+from fwctl.applying.model import ApplyOptions, Verify
+from fwctl.cli.applies import apply_options, carry_out
 from fwctl.cli.arguments import Paths
 from fwctl.cli.choices import PlanChoices
 from fwctl.cli.command import Call, command
-from fwctl.cli.confirm import confirm
 from fwctl.cli.plans import plan_inputs, plan_report, read_plan
-from fwctl.cli.progress import listener
 from fwctl.cli.session import Session, load_specs, require_valid
-from fwctl.errors import Diagnostic, FwctlError, StalePlanError, UsageError
-from fwctl.exitcodes import Exit
-from fwctl.planning.digest import digest
-from fwctl.planning.document import has_changes
-from fwctl.planning.model import Plan
+from fwctl.errors import StalePlanError, UsageError
 from fwctl.planning.stale import require_digest, require_same
 from fwctl.report.model import Report
-from fwctl.spec.model import Spec
-
-STATE_FOLDER = ".fwctl"
 
 
 @command(
@@ -67,14 +58,8 @@ def apply(
     """
     if verify not in (None, "request"):
         raise UsageError(f"--verify: {verify!r} is not known; the only proof is `request`")
-    options = ApplyOptions(
-        folder=call.env.cwd / STATE_FOLDER,
-        parallelism=call.settings.parallelism,
-        wait=not no_wait,
-        wait_timeout_s=call.settings.wait_timeout_s,
-        poll_interval_s=call.settings.poll_interval_s,
-        fail_fast=fail_fast,
-        verify=Verify.REQUEST if verify else Verify.NONE,
+    options = apply_options(
+        call, wait=not no_wait, fail_fast=fail_fast, verify=Verify.REQUEST if verify else Verify.NONE
     )
     run = _Run(call, options, expect.strip().lower() if expect else None, yes)
     if plan_file is None:
@@ -101,7 +86,8 @@ class _Run:
             _, plan, problems = plan_inputs(self.call, session, spec, paths, choices.to_options())
             if self.expect is not None:
                 require_digest(self.expect, plan)
-            return self._carry_out(session, spec, plan, (*loaded.diagnostics, *problems))
+            shown = plan_report("plan", plan, (*loaded.diagnostics, *problems))
+            return carry_out(self.call, session, spec, plan, shown=shown, options=self.options, yes=self.yes)
 
     def saved(self, file: str) -> Report:
         """Recompute from the stored inputs, and apply only what was reviewed."""
@@ -114,32 +100,13 @@ class _Run:
             live = session.live(inputs.spec)
             plan = inputs.plan(live, caps=session.firectl.capabilities, now=self.call.env.clock.now())
             require_same(stored.plan, plan)
-            return self._carry_out(session, inputs.spec, plan, ())
+            shown = plan_report("plan", plan, ())
+            return carry_out(
+                self.call, session, inputs.spec, plan, shown=shown, options=self.options, yes=self.yes
+            )
 
     def _session(self, account: str) -> Session:
         return Session(self.call, account, interrupt=self.options.interrupt.kill)
-
-    def _carry_out(
-        self, session: Session, spec: Spec, plan: Plan, diagnostics: tuple[Diagnostic, ...]
-    ) -> Report:
-        shown = plan_report("plan", plan, diagnostics)
-        self.call.output.aside(shown)
-        body = {"account": plan.account, "stack": plan.stack, "digest": digest(plan), "plan": shown.body}
-        if shown.error is not None:
-            return Report("apply", {**body, **_NOTHING}, shown.exit_code, shown.diagnostics, shown.error)
-        if has_changes(plan):
-            confirm(self.call, plan, yes=self.yes)
-        options, env = self.options, self.call.env
-        with options.interrupt.installed():
-            result = carry_out(
-                plan,
-                spec=spec,
-                firectl=session.firectl,
-                env=env,
-                options=options,
-                on_event=listener(self.call),
-            )
-        return _report(body, shown, result)
 
 
 def _same_specs(call: Call, digests: Mapping[str, str]) -> None:
@@ -153,27 +120,3 @@ def _same_specs(call: Call, digests: Mapping[str, str]) -> None:
                 f"{name} is not the file that was planned",
                 next_steps=["fwctl plan --out FILE, review, apply"],
             )
-
-
-_NOTHING: dict[str, Any] = {"results": [], "model_strings": {}}
-
-
-def _report(body: dict[str, Any], shown: Report, result: ApplyResult) -> Report:
-    failed = [item for item in result.results if item.problem is not None]
-    error = None
-    if result.exit_code is not Exit.OK:
-        first = failed[0].problem if failed else None
-        error = _ApplyError(first.message if first else "the apply was stopped", next_steps=result.next_steps)
-        error.deployment = failed[0].name if failed else None
-        error.name = first.code if first else "interrupted"
-    report = Report("apply", {**body, **result.to_json()}, result.exit_code, shown.diagnostics, error)
-    return report.hinted(() if error else tuple(f"next: {step}" for step in result.next_steps))
-
-
-class _ApplyError(FwctlError):
-    """Carries the stable code of the first deployment that failed."""
-
-    name = "firectl_failed"
-
-    def to_json(self) -> dict[str, Any]:
-        return {**super().to_json(), "code": self.name}

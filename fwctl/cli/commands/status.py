@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fwctl.cli.arguments import Paths
 from fwctl.cli.command import Call, command
 from fwctl.cli.pricing import price_list
-from fwctl.cli.session import DEFAULT_FOLDER, Session, load_specs, own_account, require_valid
+from fwctl.cli.session import Session, has_specs, load_specs, own_account, require_valid
 from fwctl.report.model import Report
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def status(call: Call, *, paths: Paths = None) -> Report:
     lists the whole account.
     """
     spec = None
-    if paths or (call.env.cwd / DEFAULT_FOLDER).exists():
+    if has_specs(call, paths or []):
         spec = require_valid(call, load_specs(call, paths or []))
     with Session(call, spec.account if spec else own_account(call)) as session:
         live = session.live(spec)

@@ -1,0 +1,169 @@
+"""Commands about named deployments, drift, wait and lock, as real processes on the simulator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.contract.cli_support import SPEC, Sandbox
+
+APPLY = ("apply", "--yes", "--poll-interval", "1s")
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Sandbox:
+    """A sandbox with one batch deployment, applied."""
+    box = Sandbox(tmp_path)
+    box.write(SPEC.replace("traffic: interactive", "traffic: batch"))
+    assert box.fwctl(*APPLY).code == 0
+    return box
+
+
+def state_of(box: Sandbox, name: str = "chat") -> dict[str, object]:
+    rows = box.fwctl("status", "--format", "json").document["deployments"]
+    found: dict[str, object] = next(row for row in rows if row["name"] == name)
+    return found
+
+
+def test_a_hold_keeps_changes_away_until_it_is_released(box: Sandbox) -> None:
+    assert box.fwctl("hold", "chat", "--for", "2h", "--yes").code == 0
+    box.write(SPEC.replace("traffic: interactive", "traffic: batch").replace("max: 2", "max: 3"))
+    held = box.fwctl("plan", "--detailed-exitcode")
+    assert held.code == 0
+    assert "held until" in held.out
+    assert box.fwctl("release", "chat", "--yes").code == 0
+    assert box.fwctl("plan", "--detailed-exitcode").code == 2
+
+
+def test_parking_stops_all_replicas_and_unparking_brings_the_bounds_of_the_spec_back(box: Sandbox) -> None:
+    assert box.fwctl("park", "chat", "--allow-scale-down", "--yes").code == 0
+    parked = state_of(box)["replicas"]
+    assert isinstance(parked, dict)
+    assert (parked["min"], parked["max"]) == (0, 0)
+    assert box.fwctl("unpark", "chat", "--yes").code == 0
+    assert box.fwctl("plan", "--detailed-exitcode").code == 0
+
+
+def test_parking_what_serves_is_refused_without_its_flag(box: Sandbox) -> None:
+    refused = box.fwctl("park", "chat", "--yes")
+    assert refused.code == 4
+    assert "--allow-scale-down" in refused.err
+
+
+def test_a_destroyed_deployment_comes_back_with_undo(box: Sandbox) -> None:
+    assert box.fwctl("destroy", "chat", "--yes").code == 0
+    assert state_of(box)["state"] == "absent"
+    assert box.fwctl("undo", "chat", "--yes", "--poll-interval", "1s").code == 0
+    assert box.fwctl("plan", "--detailed-exitcode").code == 0
+
+
+def test_nothing_is_destroyed_without_a_terminal_and_without_yes(box: Sandbox) -> None:
+    refused = box.fwctl("destroy", "chat")
+    assert refused.code == 4
+    assert state_of(box)["state"] == "READY"
+
+
+def test_a_protected_deployment_is_not_destroyed(tmp_path: Path) -> None:
+    box = Sandbox(tmp_path)
+    box.write()
+    assert box.fwctl(*APPLY).code == 0
+    refused = box.fwctl("destroy", "chat", "--yes", "--format", "json")
+    assert refused.code == 4
+    assert refused.document["diagnostics"][0]["code"] == "delete_protection"
+
+
+def test_a_forgotten_deployment_runs_on_and_can_be_adopted(box: Sandbox) -> None:
+    assert box.fwctl("forget", "chat", "--yes").code == 0
+    assert "chat" in [
+        row["deployment_id"] for row in box.fwctl("status", "--format", "json").document["deployments"]
+    ]
+    assert state_of_id(box)["managed"] is False
+    assert box.fwctl("adopt", "chat", "--yes").code == 0
+    assert state_of_id(box)["managed"] is True
+
+
+def state_of_id(box: Sandbox) -> dict[str, object]:
+    rows = box.fwctl("status", "--format", "json").document["deployments"]
+    found: dict[str, object] = next(row for row in rows if row["deployment_id"] == "chat")
+    return found
+
+
+def test_an_unknown_name_is_wrong_usage(box: Sandbox) -> None:
+    assert box.fwctl("hold", "chatt", "--yes").code == 64
+    assert box.fwctl("wait", "chatt").code == 64
+
+
+def test_another_stack_than_that_of_the_specs_is_wrong_usage(box: Sandbox) -> None:
+    assert box.fwctl("forget", "chat", "--stack", "other", "--yes").code == 64
+
+
+def test_without_specs_a_deployment_is_named_by_stack_and_name(box: Sandbox) -> None:
+    (box.folder / "configs" / "chat.yaml").unlink()
+    (box.folder / "configs").rmdir()
+    assert box.fwctl("hold", "chat", "--stack", "test", "--yes").code == 0
+    assert box.fwctl("release", "chat", "--stack", "other", "--yes").code == 4
+
+
+def test_drift_names_the_field_both_values_the_place_and_who_moved(box: Sandbox) -> None:
+    assert box.fwctl("drift", "--detailed-exitcode").code == 0
+    box.firectl("deployment", "update", "chat", "--max-replica-count", "4")
+    found = box.fwctl("drift", "--detailed-exitcode", "--format", "json")
+    assert found.code == 2
+    (row,) = found.document["drift"]
+    assert (row["path"], row["live"], row["wanted"], row["moved_by"]) == ("replicas.max", 4, 2, "platform")
+    assert row["source"] == {"file": "configs/chat.yaml", "line": 11}
+    assert "changed on the platform" in box.fwctl("drift").out
+    assert "| `replicas.max` |" in box.fwctl("drift", "--format", "markdown").out
+
+
+def test_a_changed_spec_is_told_apart_from_drift(box: Sandbox) -> None:
+    box.write(SPEC.replace("traffic: interactive", "traffic: batch").replace("max: 2", "max: 3"))
+    (row,) = box.fwctl("drift", "--format", "json").document["drift"]
+    assert row["moved_by"] == "specs"
+
+
+def test_a_deployment_that_is_gone_is_drift(box: Sandbox) -> None:
+    box.firectl("deployment", "delete", "chat", "--hard", "--ignore-checks")
+    (row,) = box.fwctl("drift", "--format", "json").document["drift"]
+    assert (row["address"], row["path"]) == ("deployments/chat", None)
+    assert "is not on the platform" in box.fwctl("drift").out
+
+
+def test_waiting_resumes_what_an_apply_started(tmp_path: Path) -> None:
+    box = Sandbox(tmp_path)
+    box.write()
+    assert box.fwctl("apply", "--yes", "--no-wait").code == 0
+    done = box.fwctl("wait", "--poll-interval", "1s", "--format", "json")
+    assert done.code == 0
+    assert [item["outcome"] for item in done.document["results"]] == ["done"]
+
+
+def test_waiting_for_what_was_never_applied_is_wrong_usage(tmp_path: Path) -> None:
+    box = Sandbox(tmp_path)
+    box.write()
+    assert box.fwctl("wait").code == 64
+
+
+def test_the_lock_is_stable_and_says_when_a_shape_has_moved_on(box: Sandbox) -> None:
+    first = box.fwctl("lock")
+    assert first.code == 0
+    lock = (box.folder / "configs" / "fwctl.lock").read_bytes()
+    assert "unchanged" in box.fwctl("lock").out
+    assert (box.folder / "configs" / "fwctl.lock").read_bytes() == lock
+    assert box.fwctl("lock", "--check").code == 0
+    box.firectl("sim", "shape-publish", "llama-v3p1-8b-instruct-fast", "maxContextLength=65536")
+    moved = box.fwctl("lock", "--check", "--format", "json")
+    assert moved.code == 4
+    assert moved.document["problems"][0]["code"] == "moved"
+    assert "moved" in box.fwctl("lock", "--check").out
+    assert "| moved |" in box.fwctl("lock", "--check", "--format", "markdown").out
+    assert box.fwctl("lock", "--upgrade").code == 0
+    assert (box.folder / "configs" / "fwctl.lock").read_bytes() != lock
+    assert box.fwctl("lock", "--check").code == 0
+
+
+def test_a_lock_that_is_missing_fails_its_check(box: Sandbox) -> None:
+    refused = box.fwctl("lock", "--check", "--format", "json")
+    assert refused.code == 4
+    assert refused.document["problems"][0]["code"] == "missing"
