@@ -11,6 +11,7 @@ from fwctl.cli.command import Call
 from fwctl.cli.fitting import check_specs
 from fwctl.cli.pricing import price_list
 from fwctl.cli.session import Session, has_specs, spec_paths
+from fwctl.collector import collector_paused
 from fwctl.errors import Diagnostic, FwctlError, InvalidSpecError, RefusedError
 from fwctl.exitcodes import Exit
 from fwctl.planning.document import has_changes, plan_to_json
@@ -41,6 +42,13 @@ def plan_inputs(
     call: Call, session: Session, spec: Spec, paths: Sequence[str], options: PlanOptions
 ) -> tuple[Inputs, Plan, tuple[Diagnostic, ...]]:
     """Read live state once, check the fit, and plan."""
+    with collector_paused():
+        return _plan_inputs(call, session, spec, paths, options)
+
+
+def _plan_inputs(
+    call: Call, session: Session, spec: Spec, paths: Sequence[str], options: PlanOptions
+) -> tuple[Inputs, Plan, tuple[Diagnostic, ...]]:
     live = session.live(spec)
     prices = price_list(call, spec)
     lock = None if options.no_lock else lock_of(call, paths)

@@ -6,11 +6,10 @@ advice, Spec.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fwctl.collector import collector_paused
 from fwctl.errors import Severity
 from fwctl.spec.build import build_spec
 from fwctl.spec.compose import Parser
@@ -66,7 +65,7 @@ def load_given(
 ) -> Loaded:
     """As `load`, from bytes: reads no file and no clock. parser: None for the fastest there is."""
     report = Report(Sources())
-    with _collector_paused():
+    with collector_paused():
         files = parse_all(given, defaults, report, parser)
         run = read_run(files, report, environ, need_secrets=need_secrets, account=account, evidence=evidence)
         run_rules(run.view, report)
@@ -76,15 +75,3 @@ def load_given(
         failed = any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
         spec = None if failed or not run.specs else build_spec(run, report.sources)
         return Loaded(names, spec, diagnostics)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Building a big tree makes the collector scan it again and again for garbage that cannot be there."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
