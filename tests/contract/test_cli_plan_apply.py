@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -31,13 +32,21 @@ def box(tmp_path: Path) -> Sandbox:
     return Sandbox(tmp_path)
 
 
-@pytest.fixture
-def applied(box: Sandbox) -> Sandbox:
-    """One deployment that an apply has created."""
+@pytest.fixture(scope="module")
+def applied_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which an apply has created one deployment."""
+    box = Sandbox(tmp_path_factory.mktemp("applied"))
     box.write()
     done = box.fwctl("apply", "--yes", "--poll-interval", "1s", "--format", "json")
     assert done.code == 0, done.out + done.err
     assert [item["outcome"] for item in done.document["results"]] == ["done"]
+    return box.folder
+
+
+@pytest.fixture
+def applied(applied_once: Path, box: Sandbox) -> Sandbox:
+    """The test's own copy of that folder."""
+    shutil.copytree(applied_once, box.folder, dirs_exist_ok=True)
     return box
 
 

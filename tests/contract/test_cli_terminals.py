@@ -131,19 +131,18 @@ def test_deleting_asks_for_the_name(box: Sandbox) -> None:
     assert code == 0, shown
 
 
-def test_the_demo_ends_with_no_changes_twice(tmp_path: Path) -> None:
+def test_the_demo_ends_with_no_changes_and_leaves_nothing(tmp_path: Path) -> None:
     box = Sandbox(tmp_path)
-    for _ in range(2):
-        done = box.fwctl("demo")
-        assert done.code == 0, done.out + done.err
-        assert "3 to create" in done.out
-        assert "No changes." in done.out
-        steps = re.findall(r"^\$ fwctl (\S+)", done.err, re.MULTILINE)
-        assert steps == ["validate", "fit-check", "plan", "apply", "plan"]
+    done = box.fwctl("demo")
+    assert done.code == 0, done.out + done.err
+    assert "3 to create" in done.out
+    assert "No changes." in done.out
+    steps = re.findall(r"^\$ fwctl (\S+)", done.err, re.MULTILINE)
+    assert steps == ["validate", "fit-check", "plan", "apply", "plan"]
     assert not (tmp_path / "configs").exists()
 
 
-def test_the_demo_can_leave_its_folder_to_play_with(tmp_path: Path) -> None:
+def test_the_demo_runs_again_and_can_leave_its_folder_to_play_with(tmp_path: Path) -> None:
     box = Sandbox(tmp_path)
     done = box.fwctl("demo", "--folder", "play", "--format", "json")
     assert done.code == 0
