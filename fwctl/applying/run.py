@@ -23,7 +23,7 @@ from fwctl.exitcodes import Exit
 from fwctl.live.model import LiveDeployment
 from fwctl.planning.model import Change, Plan
 from fwctl.records.applylock import apply_lock
-from fwctl.records.history import AppliedRun, History, Start
+from fwctl.records.history import HISTORY_NAME, AppliedRun, History, Start
 from fwctl.records.journal import Journal, unfinished
 from fwctl.records.outputs import write_outputs
 from fwctl.spec.model import Spec
@@ -152,7 +152,7 @@ class Run:
         return [*listed, *done]
 
     def _work(self, change: Change, events: Events) -> Work:
-        history = History(self.options.folder / "history.db")
+        history = History(self.options.folder / HISTORY_NAME)
 
         def progress(live: LiveDeployment, stage: str) -> None:
             counts = {name: getattr(live.replicas, name) for name in live.replicas.__slots__}
@@ -200,7 +200,7 @@ class Run:
             failed=outcomes.count(Outcome.FAILED),
             seconds=float(seconds),
         )
-        History(self.options.folder / "history.db").record_apply(run)
+        History(self.options.folder / HISTORY_NAME).record_apply(run)
 
 
 def _blocked(change: Change) -> Result:

@@ -8,6 +8,7 @@ from fwctl.applying.model import ApplyOptions, ApplyResult
 from fwctl.applying.run import apply
 from fwctl.cli.command import Call
 from fwctl.cli.confirm import confirm
+from fwctl.cli.plans import STATE_FOLDER
 from fwctl.cli.progress import listener
 from fwctl.cli.session import Session
 from fwctl.errors import FwctlError
@@ -18,7 +19,6 @@ from fwctl.planning.model import Plan
 from fwctl.report.model import Report
 from fwctl.spec.model import Spec
 
-STATE_FOLDER = ".fwctl"
 APPLY_FORMATS = ("text", "json", "markdown", "github", "events")
 _NOTHING: dict[str, Any] = {"results": [], "model_strings": {}}
 

@@ -19,10 +19,12 @@ from fwctl.planning.model import Plan
 from fwctl.planning.options import PlanOptions
 from fwctl.planning.plan_file import LARGEST_BYTES, Inputs, StoredPlan, dumps, loads
 from fwctl.records import lockfile
+from fwctl.records.history import HISTORY_NAME, History
 from fwctl.records.lockfile import LockFile
 from fwctl.report.model import Report
 from fwctl.spec.model import Spec
 
+STATE_FOLDER = ".fwctl"
 PLAN_FORMATS = ("text", "json", "markdown", "github", "html")
 
 
@@ -54,8 +56,17 @@ def _plan_inputs(
     lock = None if options.no_lock else lock_of(call, paths)
     fit, problems = check_specs(spec, call.env.cwd, prices, live, environ=call.env.environ)
     inputs = Inputs(spec, options, prices, fit, lock=lock)
-    plan = inputs.plan(live, caps=session.firectl.capabilities, now=call.env.clock.now())
+    plan = inputs.plan(
+        live, caps=session.firectl.capabilities, now=call.env.clock.now(), starts=start_times(call, spec)
+    )
     return inputs, plan, tuple(problems)
+
+
+def start_times(call: Call, spec: Spec) -> dict[str, list[float]]:
+    """Seconds that earlier starts took, by model, from the history of this folder."""
+    history = History(call.env.cwd / STATE_FOLDER / HISTORY_NAME)
+    models = {str(item.fields.get("model")) for item in spec.deployments.values()}
+    return {model: history.start_times_s(model=model) for model in models}
 
 
 def plan_report(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -23,6 +23,7 @@ from fwctl.spec.model import Deployment, Evidence, Spec
 @dataclass(frozen=True)
 class Context:
     """traffic: requests in the last hour by deployment ID, None or absent where nobody could read it.
+    starts: seconds that earlier starts took, by model name.
     stuck: names that a first look found blocked, so that nobody may count on them."""
 
     spec: Spec
@@ -35,6 +36,7 @@ class Context:
     evidence: Evidence = field(default_factory=Evidence)
     lock: LockFile | None = None
     traffic: Mapping[str, float | None] = field(default_factory=dict)
+    starts: Mapping[str, Sequence[float]] = field(default_factory=dict)
     stuck: frozenset[str] = frozenset()
 
     @cached_property

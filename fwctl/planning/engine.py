@@ -5,7 +5,7 @@ Nothing here reads a file, a clock or the environment; the same values always gi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import takewhile
@@ -43,10 +43,12 @@ def make_plan(
     evidence: Evidence | None = None,
     lock: LockFile | None = None,
     traffic: Mapping[str, float | None] | None = None,
+    starts: Mapping[str, Sequence[float]] | None = None,
 ) -> Plan:
     """The plan that takes live state to the spec.
 
     fit: fit-check results by logical name, as JSON. traffic: requests in the last hour by deployment ID.
+    starts: seconds that earlier starts took, by model name.
     Raises UsageError when an option names a deployment that neither the spec nor this stack has,
     FirectlTooOldError when the spec requires a newer firectl.
     """
@@ -61,6 +63,7 @@ def make_plan(
         evidence=evidence or Evidence(),
         lock=lock,
         traffic=traffic or {},
+        starts=starts or {},
     )
     require(caps, spec.settings.get("require_firectl"))
     _check_names(context)

@@ -7,7 +7,7 @@ the plan with its sensitive values masked. It may come from anywhere, so reading
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -62,6 +62,7 @@ class Inputs:
         caps: Capabilities,
         now: datetime,
         traffic: Mapping[str, float | None] | None = None,
+        starts: Mapping[str, Sequence[float]] | None = None,
     ) -> Plan:
         """The plan of these inputs against live state."""
         return make_plan(
@@ -75,6 +76,7 @@ class Inputs:
             evidence=self.evidence,
             lock=self.lock,
             traffic=traffic,
+            starts=starts,
         )
 
 

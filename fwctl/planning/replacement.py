@@ -29,6 +29,7 @@ from fwctl.planning.steps import (
     tag_steps,
     with_steps,
 )
+from fwctl.planning.timing import overlap_cost, start_time
 from fwctl.spec.model import Deployment
 
 _ID_DIGITS = 4
@@ -108,7 +109,7 @@ def _recreate(context: Context, desired: Desired, live: LiveDeployment, change: 
         delete_step(key, hard=True, ignore_checks=_traffic_may_be_lost(context, change.name)),
         *create_steps(context, desired, key, next_marker(context, desired, None)),
     )
-    note = "downtime from the delete until the new deployment serves"
+    note = f"downtime from the delete until the new deployment serves: {start_time(context, desired)}"
     change = replace(change, actions=("delete", "create"), notes=(*change.notes, note))
     return with_steps(context, change, steps, desired.entry)
 
@@ -149,7 +150,7 @@ def _blue_green(
         change,
         actions=("create", "delete"),
         next_id=key,
-        notes=(*change.notes, *_switch_notes(desired, live, key, following)),
+        notes=(*change.notes, *_switch_notes(context, desired, live, key=key, following=following)),
     )
     return with_steps(context, change, steps, desired.entry)
 
@@ -212,9 +213,18 @@ def _marking(desired: Desired, key: str, marker: Marker, new: LiveDeployment | N
 
 
 def _switch_notes(
-    desired: Desired, live: LiveDeployment, key: str, following: LiveDeployment | None
+    context: Context,
+    desired: Desired,
+    live: LiveDeployment,
+    *,
+    key: str,
+    following: LiveDeployment | None,
 ) -> tuple[str, ...]:
-    notes = [f"{key} is built beside {live.deployment_id}; both cost until the old one is deleted"]
+    price = overlap_cost(context, live)
+    notes = [
+        f"{key} is built beside {live.deployment_id}: {price} until the old one is gone",
+        f"time until the new one serves: {start_time(context, desired)}",
+    ]
     if following is not None:
         notes.append(f"goes on with {key}, which an earlier run created ({following.state})")
     router = desired.values.get("router")

@@ -24,6 +24,9 @@ CREATE TABLE IF NOT EXISTS applies (
 """
 
 
+HISTORY_NAME = "history.db"
+
+
 @dataclass(frozen=True, slots=True)
 class Start:
     """One start-up: seconds from the accepted call to READY."""
@@ -51,7 +54,7 @@ class AppliedRun:
 
 
 class History:
-    """`path` is `.fwctl/history.db`; it is created at the first record."""
+    """`path` is `HISTORY_NAME` in `.fwctl/`; it is created at the first record."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

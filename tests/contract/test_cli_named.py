@@ -167,3 +167,45 @@ def test_a_lock_that_is_missing_fails_its_check(box: Sandbox) -> None:
     refused = box.fwctl("lock", "--check", "--format", "json")
     assert refused.code == 4
     assert refused.document["problems"][0]["code"] == "missing"
+
+
+BESIDE = SPEC.replace(
+    "    traffic: interactive\n", "    lifecycle: {on_immutable_change: blue_green}\n    traffic: batch\n"
+)
+
+
+def moved(spec: str) -> str:
+    """The same in another region, which only a replacement can do."""
+    return spec.replace("region: US\n", "region: EUROPE\n")
+
+
+def test_a_replacement_says_what_the_overlap_costs_and_how_long_starts_took(tmp_path: Path) -> None:
+    box = Sandbox(tmp_path, FIRECTL_SIM_PROFILE="latest,region_update=no_flag")
+    box.write(BESIDE)
+    assert box.fwctl(*APPLY).code == 0
+    box.write(moved(BESIDE))
+    told = box.fwctl("plan", "--allow-delete", "chat").out
+    assert "$8.00/h until the old one is gone" in told
+    assert "median of one earlier start of this model here" in told
+
+
+def test_a_replacement_that_cannot_answer_leaves_the_old_one_and_rolls_back(tmp_path: Path) -> None:
+    box = Sandbox(
+        tmp_path, FIRECTL_SIM_PROFILE="latest,region_update=no_flag", FIREWORKS_BASE_URL="http://127.0.0.1:9"
+    )
+    box.write(BESIDE)
+    assert box.fwctl(*APPLY).code == 0
+    box.write(moved(BESIDE))
+    failed = box.fwctl(*APPLY, "--allow-delete", "chat", "--wait-timeout", "5s")
+    assert failed.code in (1, 7)
+    rows = box.fwctl("status", "--format", "json").document["deployments"]
+    assert len(rows) == 2
+    back = box.fwctl("apply", "--rollback", "chat", "--allow-delete", "chat", "--yes")
+    assert back.code == 0, back.err
+    (left,) = box.fwctl("status", "--format", "json").document["deployments"]
+    assert left["deployment_id"] == "chat"
+
+
+def test_a_rollback_cannot_be_combined_with_a_saved_plan(box: Sandbox) -> None:
+    assert box.fwctl("plan", "--out", "p.json").code == 0
+    assert box.fwctl("apply", "--plan", "p.json", "--rollback", "chat", "--yes").code == 64

@@ -16,6 +16,7 @@ from fwctl.cli.command import Call, command
 from fwctl.cli.plans import plan_inputs, plan_report, read_plan
 from fwctl.cli.session import Session, load_specs, require_valid
 from fwctl.errors import StalePlanError, UsageError
+from fwctl.planning.options import Intent, PlanOptions
 from fwctl.planning.stale import require_digest, require_same
 from fwctl.report.model import Report
 
@@ -48,6 +49,10 @@ def apply(
     fail_fast: Annotated[
         bool, typer.Option("--fail-fast", help="Start nothing new after a failure.")
     ] = False,
+    rollback: Annotated[
+        list[str] | None,
+        typer.Option("--rollback", metavar="NAME", help="Go back from the replacement of this deployment."),
+    ] = None,
     choices: PlanChoices,
 ) -> Report:
     """Make what runs equal to the specs.
@@ -63,11 +68,18 @@ def apply(
     )
     run = _Run(call, options, expect.strip().lower() if expect else None, yes)
     if plan_file is None:
-        return run.specs(paths or [], choices)
-    given = [*choices.given(), *(["PATHS"] if paths else [])]
+        return run.specs(paths or [], _options(choices, rollback))
+    given = [*choices.given(), *(["--rollback"] if rollback else []), *(["PATHS"] if paths else [])]
     if given:
         raise UsageError(f"with --plan the choices come from the file; leave out {', '.join(given)}")
     return run.saved(plan_file)
+
+
+def _options(choices: PlanChoices, rollback: list[str] | None) -> PlanOptions:
+    """The choices of the plan; a rollback is about the named deployments alone."""
+    if not rollback:
+        return choices.to_options()
+    return choices.to_options(intent=Intent.ROLLBACK, intent_names=tuple(rollback))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +91,11 @@ class _Run:
     expect: str | None
     yes: bool
 
-    def specs(self, paths: list[str], choices: PlanChoices) -> Report:
+    def specs(self, paths: list[str], options: PlanOptions) -> Report:
         loaded = load_specs(self.call, paths, need_secrets=True)
         spec = require_valid(self.call, loaded)
         with self._session(spec.account) as session:
-            _, plan, problems = plan_inputs(self.call, session, spec, paths, choices.to_options())
+            _, plan, problems = plan_inputs(self.call, session, spec, paths, options)
             if self.expect is not None:
                 require_digest(self.expect, plan)
             shown = plan_report("plan", plan, (*loaded.diagnostics, *problems))
