@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-deep test-cov lint types format bench build clean
+.PHONY: demo test test-deep test-cov lint types format bench docs build clean
 
 $(BIN)/fwctl: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -39,9 +39,14 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev  ## every figure of docs/performance.md with the command that makes it
 	$(BIN)/python -m benchmarks
 
+docs: $(BIN)/fwctl  ## the documentation as a site in site/, warnings are errors
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[docs]'
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs site
+	@echo "site/index.html"
+
 build: $(VENV)/.dev
 	$(BIN)/python -m pip install -q build
 	$(BIN)/python -m build
 
 clean:
-	rm -rf $(VENV) dist build .firectl-sim .fwctl
+	rm -rf $(VENV) dist build site .firectl-sim .fwctl

@@ -100,7 +100,7 @@ def _fields(change: Mapping[str, Any], *, new: bool) -> list[str]:
         hidden = item.get("sensitive")
         before, after = ("***", "***") if hidden else (value(item["before"]), value(item["after"]))
         source = place(item.get("source"))
-        where = code(source) if source else ""
+        where = f"<code>{escape(source)}</code>" if source else ""  # short enough to stay whole
         if new:
             rows.append((code(item["path"]), f"<ins>{code(after)}</ins>", where))
             continue
@@ -112,7 +112,7 @@ def _fields(change: Mapping[str, Any], *, new: bool) -> list[str]:
     if not rows:
         return []
     header = ("field", "value") if new else ("field", "before", "after", "effect")
-    return table(f"Fields of {change['address']}", (*header, "asked for at"), rows)
+    return table(f"Fields of {change['address']}", (*header, "asked for at"), rows, place="asked for at")
 
 
 def _drift(plan: Mapping[str, Any]) -> list[str]:

@@ -19,14 +19,19 @@ def code(text: str) -> str:
 
 
 def table(
-    caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[str] = ()
+    caption: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Iterable[str] = (),
+    place: str = "",
 ) -> list[str]:
     """A table of cells that are HTML already; the first column names the row. The caption is text.
 
-    right: the names of the columns that hold numbers.
+    right: the names of the columns that hold numbers; place: of the one whose cells are never broken.
     """
-    numbers = set(right)
-    kinds = [' class="number"' if name in numbers else "" for name in header]
+    classes = dict.fromkeys(right, "number") | {place: "place"}
+    kinds = [f' class="{classes[name]}"' if name in classes else "" for name in header]
     lines = ['<div class="scroll" tabindex="0" role="region" aria-label="' + escape(caption) + '"><table>']
     lines.append(f"<caption>{escape(caption)}</caption>")
     heads = (f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(header, kinds, strict=True))

@@ -92,6 +92,7 @@ def test_nothing_is_left_that_github_turns_into_something_else(text: str) -> Non
 
 def test_words_between_backticks_are_code_in_prose() -> None:
     assert read(prose("raise `budget.x`, or not")).tags == ["p", "code"]
+    assert read(prose("`fwctl lock` records `a`, `b`")).shown.strip() == "fwctl lock records a, b"
     assert read(prose("one ` alone")).shown.strip() == "one ` alone"
 
 
@@ -122,7 +123,7 @@ def test_a_plan_shows_fields_commands_cost_and_checks() -> None:
     assert "forces replacement, **changes what the model answers**" in text
     assert "firectl deployment update chat -a acme" in text
     assert "| `chat` | `$32.00/h → $40.00/h (+$8.00/h)` | `$128.00/h → $136.00/h (+$8.00/h)` |" in text
-    assert "| `1 unchanged` | `$8.00/h` | `$16.00/h` |" in text
+    assert "| 1 unchanged | `$8.00/h` | `$16.00/h` |" in text
     assert "| **total** | `$32.00/h → $40.00/h (+$8.00/h)` | `$152.00/h → $160.00/h (+$8.00/h)` |" in text
     assert "floor of a month (730 h): $29,200.00 (+$5,840.00)" in read(text).shown
     assert "budget pass: floor: $40.00/h, budget $80.00/h" in read(text).shown
