@@ -1,0 +1,192 @@
+"""What a stream says: deltas, finish reason, usage and metrics, with the times that matter."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from fwctl.inference.failures import ErrorClass, Failure
+from fwctl.inference.perf import from_body
+from fwctl.inference.sse import Event
+
+_TEXT_KEYS = ("content", "text", "refusal")
+_REASONING_KEYS = ("reasoning_content", "reasoning")
+
+
+@dataclass(slots=True)
+class Choice:
+    """One answer of a response, by index."""
+
+    text: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    tools: dict[int, dict[str, str]] = field(default_factory=dict)
+    finish_reason: str | None = None
+
+
+@dataclass(slots=True)
+class Usage:
+    """Token counts of the server; None where it said nothing. Output includes reasoning."""
+
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+@dataclass(slots=True)
+class Answer:
+    """Everything known about one response. Times are seconds on the clock of the caller's stamps."""
+
+    choices: dict[int, Choice] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    server: dict[str, float | str] = field(default_factory=dict)
+    first_token_at: float | None = None
+    first_visible_at: float | None = None
+    last_token_at: float | None = None
+    finished_at: float | None = None
+    max_gap_s: float | None = None
+    reads_with_tokens: int = 0
+    done: bool = False
+    failure: Failure | None = None
+
+    @property
+    def text(self) -> str:
+        """Visible text of the first choice."""
+        return "".join(self.choices[0].text) if 0 in self.choices else ""
+
+    @property
+    def reasoning(self) -> str:
+        return "".join(self.choices[0].reasoning) if 0 in self.choices else ""
+
+    @property
+    def finish_reason(self) -> str | None:
+        return self.choices[0].finish_reason if 0 in self.choices else None
+
+    @property
+    def digest(self) -> str:
+        """sha256 of what was visible, all choices and tool calls in order."""
+        seen = [["".join(c.text), sorted(c.tools.items())] for _, c in sorted(self.choices.items())]
+        return "sha256:" + sha256(json.dumps(seen).encode()).hexdigest()
+
+    def absorb(self, event: Event, at: float) -> None:
+        """Take one event that arrived in the read stamped `at`."""
+        if event.data.strip() == b"[DONE]":
+            self.done = True
+            return
+        try:
+            payload = json.loads(event.data)
+        except (ValueError, RecursionError):
+            self._fail("an event of the stream is not JSON")
+            return
+        if event.name == "error" or not isinstance(payload, dict):
+            self._fail("the stream carries an error event")
+            return
+        self.absorb_payload(payload, at)
+
+    def absorb_payload(self, payload: dict[str, Any], at: float) -> None:
+        """Take one chunk, or the whole body of a response that is not streamed."""
+        if payload.get("error"):
+            self._fail("the server reported an error after HTTP 200")
+            return
+        fresh = visible = False
+        choices = payload.get("choices")
+        for item in choices if isinstance(choices, list) else ():
+            if isinstance(item, dict):
+                token, seen = self._choice(item, at)
+                fresh, visible = fresh or token, visible or seen
+        if fresh:
+            self._stamp(at, visible)
+        if isinstance(usage := payload.get("usage"), dict):
+            self._usage(usage)
+        self.server |= from_body(payload.get("perf_metrics"))
+
+    def end(self) -> Failure | None:
+        """Judge the response at the end of the stream; the failure is kept in `failure` too."""
+        if self.failure is None:
+            self.failure = self._verdict()
+        return self.failure
+
+    def _verdict(self) -> Failure | None:
+        reason = self.finish_reason
+        if reason is None and not self.done:
+            return Failure(ErrorClass.TRUNCATED, "the stream ended without finish_reason and [DONE]")
+        if reason == "content_filter":
+            return Failure(ErrorClass.CONTENT_FILTER, "a content filter stopped the answer")
+        if reason == "error":
+            return Failure(ErrorClass.SSE_ERROR, "the answer ended with finish_reason error")
+        if self.first_token_at is None:
+            return Failure(ErrorClass.EMPTY, "the answer is empty")
+        return None
+
+    def _fail(self, message: str) -> None:
+        if self.failure is None:
+            self.failure = Failure(ErrorClass.SSE_ERROR, message)
+
+    def _choice(self, item: dict[str, Any], at: float) -> tuple[bool, bool]:
+        """Whether the choice brought a token at all, and a visible one."""
+        index = item.get("index")
+        choice = self.choices.setdefault(index if isinstance(index, int) else 0, Choice())
+        delta = item.get("delta") or item.get("message") or item
+        if not isinstance(delta, dict):
+            delta = {}
+        visible = _collect(delta, _TEXT_KEYS, choice.text)
+        # Some servers send the same reasoning under both names; it counts once.
+        thought = _collect(delta, _REASONING_KEYS, choice.reasoning)
+        called = _tool_calls(delta.get("tool_calls"), choice)
+        if isinstance(reason := item.get("finish_reason"), str) and reason:
+            choice.finish_reason = reason
+            self.finished_at = at
+        return visible or thought or called, visible or called
+
+    def _stamp(self, at: float, visible: bool) -> None:
+        if self.first_token_at is None:
+            self.first_token_at = at
+        if visible and self.first_visible_at is None:
+            self.first_visible_at = at
+        if self.last_token_at is None:
+            self.reads_with_tokens = 1
+        elif at > self.last_token_at:
+            self.reads_with_tokens += 1
+            self.max_gap_s = max(self.max_gap_s or 0.0, at - self.last_token_at)
+        self.last_token_at = at
+
+    def _usage(self, usage: dict[str, Any]) -> None:
+        """The last usage of a stream is the one that holds."""
+        prompt, output = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+        self.usage = Usage(
+            _count(usage.get("prompt_tokens")),
+            _count(prompt.get("cached_tokens")) if isinstance(prompt, dict) else None,
+            _count(usage.get("completion_tokens")),
+            _count(output.get("reasoning_tokens")) if isinstance(output, dict) else None,
+        )
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _collect(delta: dict[str, Any], keys: tuple[str, ...], into: list[str]) -> bool:
+    """Append the first non-empty text among the keys."""
+    for key in keys:
+        if isinstance(text := delta.get(key), str) and text:
+            into.append(text)
+            return True
+    return False
+
+
+def _tool_calls(calls: object, choice: Choice) -> bool:
+    """Join fragments of tool calls by their index; True when one brought something."""
+    found = False
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict):
+            continue
+        index = call.get("index")
+        tool = choice.tools.setdefault(index if isinstance(index, int) else 0, {"name": "", "arguments": ""})
+        for key in tool:
+            if isinstance(part := function.get(key), str) and part:
+                tool[key] += part
+                found = True
+    return found

@@ -1,0 +1,75 @@
+"""Why a request failed: one closed list of words that records, the router and gates share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ErrorClass(StrEnum):
+    """`HARNESS` means that fwctl itself was at fault; everything else is a result about the server."""
+
+    CONNECT = "connect"
+    TLS = "tls"
+    DNS = "dns"
+    TIMEOUT_CONNECT = "timeout_connect"
+    TIMEOUT_TTFT = "timeout_ttft"
+    TIMEOUT_IDLE = "timeout_idle"
+    TIMEOUT_TOTAL = "timeout_total"
+    HTTP_400 = "http_400"
+    HTTP_401 = "http_401"
+    HTTP_402 = "http_402"
+    HTTP_403 = "http_403"
+    HTTP_404 = "http_404"
+    HTTP_413 = "http_413"
+    HTTP_422 = "http_422"
+    HTTP_4XX = "http_4xx"
+    RATE_LIMITED = "rate_limited"
+    SCALING_UP = "scaling_up"
+    OVERLOADED = "overloaded"
+    HTTP_5XX = "http_5xx"
+    SSE_ERROR = "sse_error"
+    TRUNCATED = "truncated"
+    EMPTY = "empty"
+    INVALID_JSON = "invalid_json"
+    SCHEMA_VIOLATION = "schema_violation"
+    LENGTH = "length"
+    CONTENT_FILTER = "content_filter"
+    CANCELLED = "cancelled"
+    HARNESS = "harness"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A class with a sentence for people. The sentence never holds text of a model."""
+
+    error_class: ErrorClass
+    message: str
+
+
+_BY_STATUS = {
+    400: ErrorClass.HTTP_400,
+    401: ErrorClass.HTTP_401,
+    402: ErrorClass.HTTP_402,
+    403: ErrorClass.HTTP_403,
+    404: ErrorClass.HTTP_404,
+    413: ErrorClass.HTTP_413,
+    422: ErrorClass.HTTP_422,
+    429: ErrorClass.RATE_LIMITED,
+    503: ErrorClass.OVERLOADED,
+    529: ErrorClass.OVERLOADED,
+}
+_SCALING_UP = re.compile(rb"DEPLOYMENT_SCALING_UP")
+
+
+def from_status(status: int, body: bytes = b"") -> Failure | None:
+    """The failure that an HTTP answer means, None for 2xx. `body` tells a cold start from an overload."""
+    if 200 <= status < 300:
+        return None
+    if status == 503 and _SCALING_UP.search(body):
+        return Failure(ErrorClass.SCALING_UP, "the deployment is scaling up from zero")
+    found = _BY_STATUS.get(status)
+    if found is None:
+        found = ErrorClass.HTTP_4XX if 400 <= status < 500 else ErrorClass.HTTP_5XX
+    return Failure(found, f"the server answered with HTTP {status}")

@@ -1,0 +1,112 @@
+"""Structured output: tell the model the schema, and judge what came back in the right order.
+
+Order of checks: finish_reason, empty content, JSON, schema. A cut-off answer that happens to parse is
+still cut off. Nothing here repairs an answer, and no message holds text of a model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fwctl.inference.failures import ErrorClass, Failure
+
+WHITESPACE_RUN = 256
+REASONING_MODELS = re.compile(r"deepseek-r1|gpt-oss|thinking|qwq|magistral|minimax-m", re.IGNORECASE)
+
+Messages = Sequence[Mapping[str, Any]]
+
+
+def schema_of(response_format: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The JSON Schema of a response format, in both places where servers look for it."""
+    inner = response_format.get("json_schema")
+    found = inner.get("schema", inner) if isinstance(inner, Mapping) else response_format.get("schema")
+    return found if isinstance(found, Mapping) else None
+
+
+def with_instruction(messages: Messages, response_format: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The messages with one more at the start that names the format; constrained decoding alone does not
+    show the model its schema."""
+    kind = response_format.get("type")
+    if kind == "grammar" or kind not in ("json_object", "json_schema"):
+        return list(messages)
+    text = "Answer with one JSON value and nothing else."
+    if (schema := schema_of(response_format)) is not None:
+        text += " It must follow this JSON Schema: " + json.dumps(schema, sort_keys=True)
+    return [{"role": "system", "content": text}, *messages]
+
+
+def warnings(model: str, response_format: Mapping[str, Any], messages: Messages) -> list[str]:
+    """What is likely to go wrong with this request, for people."""
+    kind, found = response_format.get("type"), []
+    if kind == "json_schema" and REASONING_MODELS.search(model):
+        found.append(
+            "json_schema keeps a reasoning model from reasoning; "
+            "use json_object with the schema in the prompt and check the answer afterwards"
+        )
+    prompt = json.dumps([item.get("content") for item in messages])
+    if kind in ("json_object", "json_schema") and "json" not in prompt.lower():
+        found.append("the prompt does not mention JSON; the model may emit whitespace up to max_tokens")
+    if kind == "grammar":
+        names = undefined_rules(str(response_format.get("grammar", "")))
+        found += [f"the grammar uses {name!r} without defining it" for name in names]
+    return found
+
+
+_IGNORED = re.compile(r"""\#[^\n]*|"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]""")
+_RULE = re.compile(r"([A-Za-z][\w-]*)\s*::=")
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+
+
+def undefined_rules(grammar: str) -> list[str]:
+    """Rules that a GBNF grammar uses but does not define; `root` counts as used."""
+    bare = _IGNORED.sub(" ", grammar)
+    defined = set(_RULE.findall(bare))
+    return sorted(({"root"} | set(_NAME.findall(bare))) - defined)
+
+
+def runs_away(text: str) -> bool:
+    """True when an answer ends in so much whitespace that nothing else will come."""
+    return len(text) - len(text.rstrip()) >= WHITESPACE_RUN
+
+
+def judge(text: str, finish_reason: str | None, response_format: Mapping[str, Any]) -> Failure | None:
+    """The failure of a complete answer under its response format, None when it is as asked.
+
+    Raises ModuleNotFoundError when a schema is to be checked and jsonschema is not installed.
+    """
+    if finish_reason == "length":
+        return Failure(ErrorClass.LENGTH, "the answer was cut off at max_tokens")
+    if not text.strip():
+        return Failure(ErrorClass.EMPTY, "the answer is empty")
+    if response_format.get("type") not in ("json_object", "json_schema"):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return Failure(ErrorClass.INVALID_JSON, "the answer is not JSON")
+    schema = schema_of(response_format)
+    return _against(value, schema) if schema is not None else None
+
+
+def _against(value: Any, schema: Mapping[str, Any]) -> Failure | None:
+    from jsonschema.exceptions import SchemaError
+    from jsonschema.validators import validator_for
+
+    kind = validator_for(schema)
+    try:
+        kind.check_schema(schema)
+    except SchemaError:
+        return Failure(ErrorClass.HARNESS, "the schema of the request is not a valid JSON Schema")
+    error = next(kind(schema).iter_errors(value), None)
+    if error is None:
+        return None
+    at = "/" + "/".join(str(part) for part in error.absolute_path)
+    return Failure(ErrorClass.SCHEMA_VIOLATION, f"the answer breaks `{error.validator}` at {at[:200]}")
+
+
+def next_max_tokens(current: int, cap: int) -> int | None:
+    """Twice as many tokens for the next try, up to the cap; None when the cap is reached."""
+    return min(current * 2, cap) if current < cap else None
