@@ -104,13 +104,14 @@ class Session(AbstractContextManager["Session"]):
             self._open.append(open_firectl(self.call, self.account, self.interrupt))
         return self._open[0]
 
-    def live(self, spec: Spec | None) -> LiveState:
-        """Everything a plan needs from the platform."""
+    def live(self, spec: Spec | None, *, silent: bool = False) -> LiveState:
+        """Everything a plan needs from the platform. silent: no line about it on stderr."""
         from fwctl.live.reader import read_live
 
         if spec is not None:
             self.firectl.require(spec.settings.get("require_firectl"))
-        self.call.output.message(f"reading live state of account {self.account} ...")
+        if not silent:
+            self.call.output.message(f"reading live state of account {self.account} ...")
         return read_live(
             self.firectl,
             spec,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
 
 from fwctl.cli.arguments import Paths
 from fwctl.cli.command import Call, command
 from fwctl.cli.pricing import price_list
+from fwctl.cli.screen import screen
 from fwctl.cli.session import Session, has_specs, load_specs, own_account, require_valid
+from fwctl.errors import UsageError
 from fwctl.report.model import Report
 
 if TYPE_CHECKING:
@@ -22,9 +26,17 @@ if TYPE_CHECKING:
     "fwctl status",
     "fwctl status configs/chat.yaml --format json",
     "fwctl status --account acme",
+    "fwctl status --follow --poll-interval 5s",
     formats=("text", "json", "markdown"),
 )
-def status(call: Call, *, paths: Paths = None) -> Report:
+def status(
+    call: Call,
+    *,
+    paths: Paths = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Look again every --poll-interval until Ctrl-C.")
+    ] = False,
+) -> Report:
     """One table: what is wanted, what runs, its replicas, its cost, and its model string.
 
     Deployments of the account that no spec names are listed too, as not managed. Without specs it
@@ -33,10 +45,26 @@ def status(call: Call, *, paths: Paths = None) -> Report:
     spec = None
     if has_specs(call, paths or []):
         spec = require_valid(call, load_specs(call, paths or []))
+    prices = price_list(call, spec)
     with Session(call, spec.account if spec else own_account(call)) as session:
-        live = session.live(spec)
-    rows = list(_rows(spec, live, price_list(call, spec)))
+        if follow:
+            _follow(call, lambda: _report(spec, session.live(spec, silent=True), prices))
+        return _report(spec, session.live(spec), prices)
+
+
+def _report(spec: Spec | None, live: LiveState, prices: PriceList) -> Report:
+    rows = list(_rows(spec, live, prices))
     return Report("status", {"account": live.account, "deployments": rows})
+
+
+def _follow(call: Call, look: Callable[[], Report]) -> NoReturn:
+    """Shows the table until the user ends it. Raises UsageError for formats that have an end."""
+    if call.settings.format != "text":
+        raise UsageError("--follow has no end, so it shows text only", next_steps=["leave out --format"])
+    with screen(call) as show:
+        while True:
+            show(look())
+            call.env.clock.sleep(call.settings.poll_interval_s)
 
 
 def _rows(spec: Spec | None, live: LiveState, prices: PriceList) -> Iterator[dict[str, Any]]:
