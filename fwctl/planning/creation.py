@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import timedelta
 
 from fwctl.catalog.fields import BY_PATH, Effect
 from fwctl.errors import Diagnostic
@@ -18,6 +19,10 @@ from fwctl.planning.model import Change, FieldChange
 from fwctl.planning.steps import create_steps, delete_step, with_steps
 from fwctl.planning.values import masked
 from fwctl.spec.model import Deployment
+
+# "Deployments with min replicas 0 are deleted after 7 days without traffic": docs.fireworks.ai, on-demand
+# deployments guide, read 2026-11-30.
+IDLE_LIFE = timedelta(days=7)
 
 
 def creation(context: Context, entry: Deployment, found: Match) -> Change:
@@ -68,11 +73,22 @@ def _id_held(entry: Deployment, holder: LiveDeployment) -> Diagnostic:
     until = f" until {holder.purge:%Y-%m-%d %H:%M} UTC" if holder.purge else " for 7 days"
     return problem(
         "id_held",
-        f"a deleted deployment holds the ID {entry.deployment_id}{until}",
+        f"a deleted deployment holds the ID {entry.deployment_id}{until}{_who_deleted(holder)}",
         entry,
         suggestion=f"`fwctl undo {entry.name}` brings it back, another `id:` avoids it, or "
         "`lifecycle.reuse_deleted_id: hard_delete` removes it for good",
     )
+
+
+def _who_deleted(holder: LiveDeployment) -> str:
+    """The platform deletes a deployment after 7 days without traffic, and only one with min 0."""
+    if holder.deleted is None:
+        return ""
+    by = "somebody deleted it"
+    if not holder.fields.get("replicas.min", 0):
+        idle = holder.created is not None and holder.deleted - holder.created >= IDLE_LIFE
+        by = "the platform after 7 idle days (min 0), or somebody, deleted it" if idle else by
+    return f"; {by} on {holder.deleted:%Y-%m-%d %H:%M} UTC"
 
 
 def _renamed(context: Context, entry: Deployment, desired: Desired) -> list[Diagnostic]:

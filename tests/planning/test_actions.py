@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -594,3 +595,22 @@ def test_every_shape_of_the_example_account_is_read_once() -> None:
     platform = Platform()
     plan_of(spec(*(entry(f"d{n}", shape=shape) for n, shape in enumerate([*SHAPES, *SHAPES]))), platform)
     assert len([call for call in platform.calls if call[0] == "list_shape_versions"]) == len(SHAPES)
+
+
+def deleted_reason(**fields: Any) -> str:
+    """Why the entry of a deleted deployment is blocked."""
+    times = {"create_time": "2026-11-01T00:00:00Z", "delete_time": "2026-11-29T07:30:00Z"}
+    return only(plan_of(entry(), [row(state="DELETED", **{**times, **fields})])).reason
+
+
+def test_a_deployment_that_keeps_replicas_was_deleted_by_somebody() -> None:
+    assert "somebody deleted it on 2026-11-29 07:30 UTC" in deleted_reason(min_replica_count=1)
+
+
+def test_a_deployment_with_min_0_may_have_been_deleted_for_idleness() -> None:
+    assert "the platform after 7 idle days (min 0), or somebody" in deleted_reason(min_replica_count=0)
+
+
+def test_a_deployment_younger_than_the_idle_life_was_not_deleted_for_idleness() -> None:
+    told = deleted_reason(min_replica_count=0, create_time="2026-11-25T00:00:00Z")
+    assert "; somebody deleted it" in told
