@@ -1,7 +1,8 @@
 """Every command: its name, the module that implements it, and its line in `fwctl --help`.
 
 Modules are imported when their command runs, so that help and completion stay fast. A function of the
-same name as the command (with `_` for `-` and for the space of a group) stands in the module.
+same name as the command (with `_` for `-` and for the space of a group, and behind a word of Python)
+stands in the module.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ class Entry:
 
     @property
     def function(self) -> str:
-        return self.name.replace("-", "_").replace(" ", "_")
+        word = self.name.replace("-", "_").replace(" ", "_")
+        return f"{word}_" if word == "import" else word
 
 
 SPECS = "Specs"
@@ -36,6 +38,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("schema", "reference", "Print the JSON Schema of spec files, for editors.", SPECS),
     Entry("explain", "reference", "Explain a field of the spec.", SPECS),
     Entry("rules", "reference", "List the rules of validate, or explain one.", SPECS),
+    Entry("import", "import_", "Write what runs, or what scripts create, as a spec.", SPECS),
     Entry("shapes", "shapes", "List the validated shapes of a model and what fits in them.", SPECS),
     Entry("fit-check", "fit_check", "Check weights and KV memory before anything is created.", SPECS),
     Entry("plan", "plan", "Show what an apply would do, field by field.", DEPLOY),

@@ -1,0 +1,184 @@
+"""firectl command lines inside any text: where they begin, where they end, and their words. Pure.
+
+Not a shell: nothing is run or looked up. Variables stay as `${env:NAME}`, placeholders such as `<ID>`
+become variables too, and what only a run could tell is marked on the word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+BINARY = re.compile(
+    r"""(?<![\w.$/~-])(?:"\$\{?FIRECTL\w*\}?"|\$\{?FIRECTL(?:_BIN|_PATH|_CMD)?\}?|\$\(FIRECTL\w*\)"""
+    r"""|"?(?:[\w.~-]*/)*firectl(?:\.exe)?"?)(?=[ \t]+\S)"""
+)
+_VARIABLE = re.compile(r"\$\{\{\s*(?:\w+\.)*(\w+)\s*\}\}|\$\{(\w+)(?::?[-=?+][^}]*)?\}|\$(\w+)")
+_PLACEHOLDER = re.compile(
+    r"<([A-Za-z_][\w .-]*)>|\{([A-Za-z_][\w.]*)(?:\[[^]\s]*\])?\}|\b(YOUR_\w+|YOUR-[\w-]+)\b"
+)
+_ARRAY = re.compile(r"\$\{(\w+)\[[@*]\][^}]*\}|\$@|\$\*")
+_STOP = set("|;&()`")
+_REDIRECT = re.compile(r"\d*>{1,2}(?:&\d|\s*\S+)?|<\s+\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One argument. made: names of placeholders in it. computed: its value exists only at run time."""
+
+    text: str
+    made: tuple[str, ...] = ()
+    array: bool = False
+    computed: bool = False
+
+
+def commands_in(line: str, *, makefile: bool = False) -> Iterator[tuple[int, list[Word]]]:
+    """(column from 0, words after the binary) of every firectl call in one logical line."""
+    at = 0
+    while (found := BINARY.search(line, at)) is not None:
+        words, at = _Lexer(line, found.end(), _open_quote(line[: found.start()]), makefile).run()
+        if words:
+            yield found.start(), words
+
+
+def _open_quote(before: str) -> str:
+    """The quote that a command stands in, empty when it stands in none."""
+    stack = [""]
+    position = 0
+    while position < len(before):
+        character = before[position]
+        if character == "\\":
+            position += 1
+        elif before.startswith("$(", position) and stack[-1] != "'":
+            stack.append("")
+            position += 1
+        elif character == ")" and len(stack) > 1 and not stack[-1]:
+            stack.pop()
+        elif character in "\"'" and stack[-1] in ("", character):
+            apostrophe = character == "'" and position and before[position - 1].isalnum()
+            if not (apostrophe and not stack[-1]):
+                stack[-1] = "" if stack[-1] else character
+        position += 1
+    return stack[-1]
+
+
+@dataclass
+class _Lexer:
+    """The words of one call, from `at` to where the call ends. outer: the quote the call stands in."""
+
+    line: str
+    at: int
+    outer: str
+    makefile: bool
+    words: list[Word] = field(default_factory=list)
+    raw: str = ""
+    quoted: str = ""
+    started: bool = False
+
+    def run(self) -> tuple[list[Word], int]:
+        while self.at < len(self.line) and (self._quotes() or self._spaces() or self._text()):
+            pass
+        self._end_word()
+        return self.words, self.at
+
+    def _end_word(self) -> None:
+        if self.started:
+            self.words.append(word(self.raw, makefile=self.makefile))
+        self.raw, self.started = "", False
+
+    def _add(self, text: str, end: int) -> bool:
+        self.raw, self.started, self.at = self.raw + text, True, end
+        return True
+
+    def _quotes(self) -> bool:
+        """A quote opens or closes; inside another quote ours are written with a backslash."""
+        character = self.line[self.at]
+        if self.outer and self.line.startswith("\\" + self.outer, self.at):
+            self.quoted = "" if self.quoted == "\\" else "\\"
+            return self._add("", self.at + 2)
+        if character not in "\"'" or (character == self.outer and not self.quoted):
+            return False
+        if self.quoted in ("", character):
+            self.quoted = "" if self.quoted else character
+            return self._add("", self.at + 1)
+        return False
+
+    def _spaces(self) -> bool:
+        """What may stand between words: blanks and redirections."""
+        if self.quoted:
+            return False
+        if self.line[self.at] in " \t":
+            self._end_word()
+            self.at += 1
+            return True
+        redirect = None if self.started else _REDIRECT.match(self.line, self.at)
+        if redirect is not None:
+            self.at = redirect.end()
+        return redirect is not None
+
+    def _text(self) -> bool:
+        """Anything else belongs to a word, or ends the call (False)."""
+        line, at, character = self.line, self.at, self.line[self.at]
+        if character == "\\" and self.quoted != "'" and at + 1 < len(line):
+            return self._add(line[at + 1], at + 2)
+        if self.quoted != "'" and line.startswith("$(", at):
+            end = _closing(line, at + 2)
+            return self._add(line[at:end], end)
+        if self.quoted:
+            return self._add(character, at + 1)
+        if character in "{<" and (close := _bracket_end(line, at)):
+            return self._add(line[at:close], close)
+        comment = character == "#" and not self.started
+        if comment or character in _STOP or (self.outer and character == self.outer):
+            return False
+        return self._add(character, at + 1)
+
+
+def _bracket_end(line: str, at: int) -> int:
+    """End of `{...}` or `<...>` when it is one word's placeholder, else 0."""
+    closing = "}" if line[at] == "{" else ">"
+    end = line.find(closing, at)
+    inside = line[at + 1 : end]
+    return end + 1 if 0 < end - at < 60 and not (set(inside) & set("<>{\"'")) else 0
+
+
+def _closing(line: str, at: int) -> int:
+    depth = 1
+    while at < len(line) and depth:
+        depth += {"(": 1, ")": -1}.get(line[at], 0)
+        at += 1
+    return at
+
+
+def word(raw: str, *, makefile: bool = False) -> Word:
+    """A word as written, with its variables and placeholders in the form of the spec."""
+    if _ARRAY.fullmatch(raw):
+        return Word(raw, array=True)
+    if makefile:
+        raw = re.sub(r"\$\((\w+)\)", r"${\1}", raw).replace("$$", "$")
+    if "$(" in raw or re.search(r"\$[0-9#?!]", raw):
+        return Word(raw, computed=True)
+    made: list[str] = []
+    text = _VARIABLE.sub(lambda found: reference(next(g for g in found.groups() if g)), raw)
+    text = _PLACEHOLDER.sub(lambda found: _placeholder(found, made, text), text)
+    return Word(text, tuple(made))
+
+
+def _placeholder(found: re.Match[str], made: list[str], text: str) -> str:
+    if text[max(0, found.start() - 1) : found.start()] == "$":
+        return found.group()
+    name = next(group for group in found.groups() if group).split(".")[-1]
+    made.append(found.group())
+    return reference(name)
+
+
+def reference(name: str) -> str:
+    """`${env:NAME}` of a variable or placeholder; a placeholder's name becomes one of a variable."""
+    clean = re.sub(r"\W+", "_", name).strip("_") or "VALUE"
+    return "${env:" + (clean if not clean[0].isdigit() else f"V_{clean}") + "}"
+
+
+def is_open(text: str) -> bool:
+    """True for a value that only the environment of a run knows."""
+    return "${env:" in text
