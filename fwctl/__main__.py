@@ -11,7 +11,8 @@ from fwctl import __version__
 def main() -> int:
     """Run one command line and return its exit code (docs/exit-codes.md)."""
     argv = sys.argv[1:]
-    if argv == ["--version"] and not os.environ.get("FWCTL_FORMAT"):
+    _open_closed_streams()
+    if argv == ["--version"] and sys.stdout and not os.environ.get("FWCTL_FORMAT"):
         sys.stdout.write(f"fwctl {__version__}\n")
         return 0
     if argv[:1] == ["__complete"]:
@@ -19,6 +20,14 @@ def main() -> int:
     from fwctl.cli.main import run_process
 
     return run_process(argv)
+
+
+def _open_closed_streams() -> None:
+    """Python has no stream for a descriptor that was closed (`fwctl plan >&-`): what is written goes
+    nowhere then. Opened first, it takes that descriptor, which no other file gets."""
+    for name, flags in (("stdin", os.O_RDONLY), ("stdout", os.O_WRONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), "r" if name == "stdin" else "w"))
 
 
 def _complete(words: list[str]) -> int:

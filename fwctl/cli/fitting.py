@@ -11,6 +11,7 @@ from fwctl.errors import Diagnostic, Severity, UsageError
 from fwctl.fit.check import check, quick
 from fwctl.fit.errors import FitError, RequestError
 from fwctl.fit.options import fit_request_from_options, request_for, understand
+from fwctl.spec.closest import did_you_mean
 from fwctl.spec.model import Deployment, Spec
 
 if TYPE_CHECKING:
@@ -53,20 +54,34 @@ def architecture_of(
     return Origin(architecture, found.missing or reasons, size)
 
 
-def checked(request: Callable[[], FitRequest], fast: bool = False) -> Json:
-    """The fit result as JSON; a number that makes no sense is a usage error that names its option."""
+def checked(request: Callable[[], FitRequest], fast: bool = False, given: Json | None = None) -> Json:
+    """The fit result as JSON; a number that makes no sense is a usage error that names its option.
+
+    given: values of the options, for a word near the one that is not known.
+    """
     try:
         return (quick if fast else check)(request()).to_json()
     except RequestError as error:
         flag = {"accelerator_count": "count", "context_tokens": "context"}.get(error.field, error.field)
-        raise UsageError(f"--{flag.replace('_', '-')}: {error.reason}") from None
+        near = did_you_mean(str((given or {}).get(error.field)), _words(error.field))
+        option = f"--{flag.replace('_', '-')}"
+        raise UsageError(f"{option}: {error.reason}", next_steps=[near] if near else []) from None
     except FitError as error:
         raise UsageError(str(error)) from None
 
 
 def from_options(values: Mapping[str, Any]) -> Json:
     """One check from the options of `fit-check`."""
-    return checked(lambda: fit_request_from_options(**values))
+    return checked(lambda: fit_request_from_options(**values), given=values)
+
+
+def _words(field: str) -> tuple[str, ...]:
+    """Words that an option knows; none for numbers."""
+    from fwctl.catalog.enums import ACCELERATORS, PRECISIONS
+    from fwctl.fit.engines import ENGINES
+
+    known = {"accelerator": ACCELERATORS, "precision": PRECISIONS, "engine": tuple(ENGINES)}
+    return known.get(field, ())
 
 
 def matrix(values: Mapping[str, Any], prices: PriceList) -> list[Json]:

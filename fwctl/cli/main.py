@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from fwctl.cli.failure import Terminated, bug_report, interrupted_report, usage_report
 from fwctl.cli.output import MACHINE_FORMATS, Output, write
@@ -27,14 +28,27 @@ def run_process(argv: Sequence[str]) -> int:
         raise Terminated
 
     signal.signal(signal.SIGTERM, terminate)
+    env = Env.system()
     try:
-        code = run(argv, Env.system())
-        sys.stdout.flush()
+        code = run(argv, env)
     except BrokenPipeError:
-        # The reader went away (`fwctl plan | head`); nothing more can be said on stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = int(Exit.FAILED)
+        code = int(Exit.FAILED)  # the reader went away (`fwctl plan | head`); nothing more can be said
+    if not _drained(env.stdout):
+        code = code or int(Exit.FAILED)
+    _drained(env.stderr)
     return code
+
+
+def _drained(stream: TextIO) -> bool:
+    """Flush; False when the stream takes no more, and then what it still holds is dropped, so that the
+    interpreter does not stumble over it at its end."""
+    try:
+        stream.flush()
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return False
+    return True
 
 
 def run(argv: Sequence[str], env: Env) -> int:
@@ -51,9 +65,17 @@ def run(argv: Sequence[str], env: Env) -> int:
             state.output.format = asked
         try:
             state.output.result(report)
-        except FwctlError as error:  # the --json-out file, on top of the failure that is being told
-            state.output.result(failure(report.command, error))
+        except FwctlError as error:  # the --json-out file or stdout, on top of the failure being told
+            _told(state, failure(report.command, error))
     return int(state.report.exit_code) if state.report is not None else int(Exit.OK)
+
+
+def _told(state: Run, report: Report) -> None:
+    """Report a failure of reporting; on stderr alone when stdout takes nothing."""
+    try:
+        state.output.result(report)
+    except FwctlError:
+        state.output.error(report)
 
 
 def _guarded(argv: Sequence[str], env: Env, state: Run) -> Report | None:

@@ -20,6 +20,7 @@ from fwctl.planning.model import Change, FieldChange, Step
 from fwctl.planning.options import Intent
 from fwctl.planning.orphans import delete
 from fwctl.planning.steps import UNDELETE, mark_steps, replace_behind_router, with_steps
+from fwctl.spec.closest import did_you_mean
 
 Plan = Callable[[Context, str, LiveDeployment], Change]
 
@@ -37,9 +38,10 @@ def _target(context: Context, name: str, intent: Intent) -> LiveDeployment:
         if (live.state in LEAVING) == (intent is Intent.UNDELETE):
             return live
     what = "deleted deployment" if intent is Intent.UNDELETE else "deployment"
+    near = did_you_mean(name, (*context.matches.by_name, *context.live.deployments))
     raise UsageError(
         f"there is no {what} {name!r} in stack {context.spec.stack!r} of account {context.spec.account!r}",
-        next_steps=["fwctl status"],
+        next_steps=[*([near] if near else []), "fwctl status"],
     )
 
 

@@ -59,14 +59,14 @@ def _walk(group: Group, parts: list[str], asked: str, prefix: str) -> tuple[Grou
         if isinstance(member, Field) and member.kind in (Kind.TAGS, Kind.TARGETS) and at == len(parts) - 1:
             break
         if not isinstance(member, Group) or part not in member.children:
-            raise _unknown(asked, member)
+            raise _unknown(asked, part, member)
         member = member.children[part]
     return member, ".".join([prefix, *parts] if prefix else parts)
 
 
-def _unknown(asked: str, near: Group | Field) -> UsageError:
+def _unknown(asked: str, part: str, near: Group | Field) -> UsageError:
     known = list(near.children) if isinstance(near, Group) else []
-    suggestion = did_you_mean(asked.replace("/", ".").rpartition(".")[2], known)
+    suggestion = did_you_mean(part, known)
     steps = [suggestion] if suggestion else []
     if known:
         steps.append("keys here: " + ", ".join(known))

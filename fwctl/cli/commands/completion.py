@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fwctl.cli.command import Call, command
-from fwctl.errors import UsageError
+from fwctl.cli.options import one_of
 from fwctl.report.model import Report
 
 # Each script asks `fwctl __complete` and falls back on file names when it answers nothing.
@@ -66,6 +66,5 @@ def completion(
 
     It completes commands, options, their values, and the names of deployments found in the specs.
     """
-    if shell not in SCRIPTS:
-        raise UsageError(f"there is no completion for {shell!r}; choose from {', '.join(SCRIPTS)}")
+    one_of(tuple(SCRIPTS))(shell, "SHELL")
     return Report("completion", {"shell": shell, "script": SCRIPTS[shell]}, text=SCRIPTS[shell])
