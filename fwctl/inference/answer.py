@@ -11,6 +11,12 @@ from fwctl.inference.failures import ErrorClass, Failure
 from fwctl.inference.perf import from_body
 from fwctl.inference.sse import Event
 
+try:
+    # A fifth of the time per chunk goes into JSON; both raise ValueError for what is not JSON.
+    from orjson import loads
+except ImportError:
+    from json import loads  # type: ignore[assignment]
+
 _TEXT_KEYS = ("content", "text", "refusal")
 _REASONING_KEYS = ("reasoning_content", "reasoning")
 
@@ -76,7 +82,7 @@ class Answer:
             self.done = True
             return
         try:
-            payload = json.loads(event.data)
+            payload = loads(event.data)
         except (ValueError, RecursionError):
             self._fail("an event of the stream is not JSON")
             return

@@ -97,10 +97,10 @@ def _against(value: Any, schema: Mapping[str, Any]) -> Failure | None:
 
     kind = validator_for(schema)
     try:
-        kind.check_schema(schema)
+        kind.check_schema(dict(schema))
     except SchemaError:
         return Failure(ErrorClass.HARNESS, "the schema of the request is not a valid JSON Schema")
-    error = next(kind(schema).iter_errors(value), None)
+    error = next(kind(dict(schema)).iter_errors(value), None)
     if error is None:
         return None
     at = "/" + "/".join(str(part) for part in error.absolute_path)

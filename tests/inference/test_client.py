@@ -15,7 +15,8 @@ from fwctl.inference.client import Reply, ask_async
 from fwctl.inference.failures import ErrorClass
 
 Handler = Callable[[web.Request, web.StreamResponse, dict[str, Any]], Awaitable[None]]
-QUICK = Timeouts(connect_s=2, ttft_s=0.2, idle_s=0.2, total_s=5)
+QUICK = Timeouts(connect_s=2, ttft_s=0.4, idle_s=0.4, total_s=20)
+PATIENT = Timeouts()
 REQUEST = Ask("m", [{"role": "user", "content": "Hi"}])
 
 
@@ -24,7 +25,7 @@ def event(finish: str | None = None, **delta: Any) -> bytes:
     return b"data: " + json.dumps(body).encode() + b"\n\n"
 
 
-def talk(handler: Handler, request: Ask = REQUEST, timeouts: Timeouts = QUICK) -> Reply:
+def talk(handler: Handler, request: Ask = REQUEST, timeouts: Timeouts = PATIENT) -> Reply:
     async def handle(received: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"x-request-id": "r1", "fireworks-prompt-tokens": "7"})
         await response.prepare(received)
@@ -120,11 +121,12 @@ async def late_error(received: web.Request, response: web.StreamResponse, body: 
     ],
 )
 def test_each_misbehaviour_has_its_class(handler: Handler, expected: ErrorClass) -> None:
-    assert error_class(talk(handler)) is expected
+    limits = QUICK if expected.startswith("timeout") else PATIENT
+    assert error_class(talk(handler, timeouts=limits)) is expected
 
 
 def test_a_stream_without_end_meets_the_total_limit() -> None:
-    reply = talk(drips, timeouts=Timeouts(total_s=0.3))
+    reply = talk(drips, timeouts=Timeouts(total_s=1.5))
     assert error_class(reply) is ErrorClass.TIMEOUT_TOTAL
     assert reply.ttft_s is not None
 

@@ -1,0 +1,88 @@
+"""Prompt sets: what is accepted, and where a mistake is said to be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fwctl.errors import UsageError
+from fwctl.measure.suite import EXAMPLE, load
+
+GOOD = '{"id": "a", "messages": [{"role": "user", "content": "x"}]}'
+
+
+def test_the_example_is_a_valid_suite(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(EXAMPLE)
+    suite = load(path)
+    assert (suite.count, [prompt.type for prompt in suite.prompts()]) == (3, ["chat", "extract", "edit"])
+
+
+def test_a_prompt_becomes_a_message_and_only_request_keys_are_sent(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text('\n{"id": "a", "prompt": "Hi", "max_tokens": 4, "expected": "x", "tags": ["t"]}\n')
+    (prompt,) = load(path).prompts()
+    assert prompt.body == {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 4}
+    assert prompt.type == "other"
+
+
+def test_the_digest_follows_content_not_spacing(tmp_path: Path) -> None:
+    digests = []
+    for text in (
+        GOOD,
+        json.dumps(json.loads(GOOD), indent=None, separators=(",", ":")),
+        GOOD.replace("x", "y"),
+    ):
+        path = tmp_path / "s.jsonl"
+        path.write_text(text)
+        digests.append(load(path).digest)
+    assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[]", "JSON object"),
+        ('{"id": "b", "prompt": "x", "colour": 1}', "unknown key 'colour'"),
+        ('{"prompt": "x"}', "`id`"),
+        ('{"id": "b"}', "either `messages` or `prompt`"),
+        ('{"id": "b", "prompt": "x", "messages": []}', "either"),
+        ('{"id": "b", "prompt": 7}', "`prompt` is a text"),
+        ('{"id": "b", "messages": [{}]}', "`messages` is a list"),
+        ('{"id": "b", "prompt": "x", "max_tokens": 0}', "`max_tokens`"),
+        ('{"id": "b", "prompt": "x", "max_tokens": true}', "`max_tokens`"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(f"{GOOD}\n{line}\n")
+    with pytest.raises(UsageError, match=message) as caught:
+        load(path)
+    assert "s.jsonl:2:" in str(caught.value)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"\xff\xfe\x00{")
+    with pytest.raises(UsageError, match="not JSON in UTF-8"):
+        load(path)
+
+
+def test_ids_are_unique(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(f"{GOOD}\n{GOOD}\n")
+    with pytest.raises(UsageError, match="twice"):
+        load(path)
+
+
+def test_an_empty_or_absent_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    with pytest.raises(UsageError, match="cannot read"):
+        load(path)
+    path.write_text("\n")
+    with pytest.raises(UsageError, match="no prompts"):
+        load(path)
