@@ -56,6 +56,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("destroy", "named", "Delete a deployment by name.", NAMED),
     Entry("undo", "named", "Bring a deleted deployment back.", NAMED),
     Entry("status", "status", "One table of what is wanted and what runs.", DEPLOY),
+    Entry("audit", "audit", "List what is idle, failed or owned by nobody, and its cost.", DEPLOY),
     Entry("demo", "demo", "Run the whole job on the simulator; no account needed.", HELP),
     Entry("sim status", "sim", "Say where the simulator keeps its state and what is in it.", HELP),
     Entry("sim reset", "sim", "Empty the simulator.", HELP),

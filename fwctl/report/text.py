@@ -12,6 +12,7 @@ from fwctl.report.model import APPLIES, Report
 # Command -> module of fwctl.report with `write(page, report)`.
 LAYOUTS: dict[str, str] = {
     **dict.fromkeys(APPLIES, "apply_text"),
+    "audit": "audit_text",
     "drift": "drift_text",
     "lock": "lock_text",
     "doctor": "checks_text",
