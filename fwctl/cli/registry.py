@@ -28,9 +28,13 @@ class Entry:
 SPECS = "Specs"
 DEPLOY = "Deployments"
 NAMED = "One deployment by name"
+MEASURE = "Measuring"
 HELP = "Set-up and help"
 
-GROUPS: dict[str, tuple[str, str]] = {"sim": ("The embedded Fireworks simulator.", HELP)}
+GROUPS: dict[str, tuple[str, str]] = {
+    "bench": ("Measure deployments and compare runs.", MEASURE),
+    "sim": ("The embedded Fireworks simulator.", HELP),
+}
 
 COMMANDS: tuple[Entry, ...] = (
     Entry("init", "init", "Print a commented starter spec.", SPECS),
@@ -57,6 +61,10 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("undo", "named", "Bring a deleted deployment back.", NAMED),
     Entry("status", "status", "One table of what is wanted and what runs.", DEPLOY),
     Entry("audit", "audit", "List what is idle, failed or owned by nobody, and its cost.", DEPLOY),
+    Entry("bench init", "bench", "Print a small example prompt set.", MEASURE),
+    Entry("bench run", "bench", "Send a prompt set and record every answer.", MEASURE),
+    Entry("bench compare", "bench", "Compare two runs, paired by prompt.", MEASURE),
+    Entry("bench selftest", "bench", "Measure the error of the harness itself.", MEASURE),
     Entry("demo", "demo", "Run the whole job on the simulator; no account needed.", HELP),
     Entry("sim status", "sim", "Say where the simulator keeps its state and what is in it.", HELP),
     Entry("sim reset", "sim", "Empty the simulator.", HELP),

@@ -69,7 +69,8 @@ def bench_run(
 ) -> Report:
     """Send a prompt set and write DIR/records.jsonl and DIR/summary.json.
 
-    Nothing is retried; errors are results. The run is invalid when this machine was the bottleneck.
+    Nothing is retried; errors are results. Exit 1 when no request went well, or
+    when the run is invalid because this machine was the bottleneck.
     """
     from fwctl.measure.load import Shape
     from fwctl.measure.run import Plan, run
@@ -90,7 +91,9 @@ def bench_run(
         keep_text=keep_text,
     )
     summary = run(plan, env.clock)
-    code = Exit.INTERRUPTED if summary["interrupted"] else Exit.OK if summary["valid"] else Exit.FAILED
+    answered = all(item["n_ok"] for item in summary["targets"].values())
+    code = Exit.OK if summary["valid"] and answered else Exit.FAILED
+    code = Exit.INTERRUPTED if summary["interrupted"] else code
     text = f"{folder}\n{_summary_text(summary)}"
     return Report("bench run", {"out": str(folder), "summary": summary}, code, text=text)
 
