@@ -12,6 +12,7 @@ TABLE = {
     "apply": "benchmarks.apply_wall",
     "fit check, speed": "benchmarks.fit_speed",
     "fit check, accuracy": "benchmarks.fit_accuracy",
+    "measuring client": "benchmarks.harness",
 }
 
 

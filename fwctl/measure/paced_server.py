@@ -1,6 +1,6 @@
 """A server whose timing is known: it writes one event a token at a fixed pace and says when it did.
 
-Run as a child process with a listening socket it inherits: `python -m fwctl.measure.paced_server FD`.
+Run as a child process with a listening socket it inherits: `python -m fwctl.measure.paced_server FD [CORE]`.
 The body of a request sets the pace: `ttft_s`, `gap_s`, `max_tokens`. The last event carries the server's
 own times as performance metrics, counted from the moment the whole request had arrived.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import sys
 import time
@@ -73,4 +74,6 @@ async def serve(fd: int) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        os.sched_setaffinity(0, {int(sys.argv[2])})
     asyncio.run(serve(int(sys.argv[1])))

@@ -36,15 +36,19 @@ class Pace:
     gap_s: float = 0.01
 
 
-def selftest(environ: Mapping[str, str], clock: Clock, pace: Pace | None = None) -> dict[str, Any]:
+def selftest(
+    environ: Mapping[str, str], clock: Clock, pace: Pace | None = None, server_core: int | None = None
+) -> dict[str, Any]:
     """Error figures: client minus server, in milliseconds, at p50/p95/p99; CPU and rate of events.
 
-    The server is a process of its own and both share CLOCK_MONOTONIC. Raises FwctlError when it fails.
+    The server is a process of its own and both share CLOCK_MONOTONIC; `server_core`
+    pins it, where the system can do that. Raises FwctlError when it fails.
     """
     pace = pace or Pace()
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener, TemporaryDirectory() as folder:
         port, fd = listener.getsockname()[1], listener.fileno()
         argv = [sys.executable, "-m", "fwctl.measure.paced_server", str(fd)]
+        argv += [] if server_core is None else [str(server_core)]
         with Running(argv, env=environ, input_fds=(fd,)):
             _await_server(port)
             return _measure(f"http://127.0.0.1:{port}", Path(folder), pace, clock)
