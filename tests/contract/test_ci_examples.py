@@ -209,6 +209,18 @@ def test_outside_of_a_pull_request_there_is_nothing_to_comment_on(runner: Runner
     assert "::notice title=fwctl::this run belongs to no pull request" in runner.log
 
 
+def test_the_morning_run_tells_drift_by_its_exit_code(runner: Runner, forge: Forge) -> None:
+    key = {"FIREWORKS_API_KEY": KEY}
+    script = "fwctl apply --yes --poll-interval 1s"
+    assert runner.run(script, runner.checkout, key)[0] == 0
+    assert runner.job(job("drift.yml", "drift")) == 0
+    script = "firectl deployment update chat --max-replica-count 5 -a acme"
+    assert runner.run(script, runner.checkout, key)[0] == 0
+    assert runner.job(job("drift.yml", "drift")) == 2
+    assert "replicas.max" in runner.log
+    assert forge.calls == []
+
+
 @pytest.mark.parametrize(("file", "name"), [("drift.yml", "drift"), ("bench.yml", "bench")])
 def test_other_examples_name_commands_and_options_that_exist(file: str, name: str) -> None:
     from fwctl.cli.generate import help_of

@@ -150,6 +150,21 @@ def test_a_new_deployment_shows_values_without_a_before() -> None:
     assert "| `region` | `US` | `configs/chat.yaml:17` |" in shown(samples.plan(change))
 
 
+def test_fit_and_notes_of_a_change_are_told_and_a_plan_without_prices_has_no_cost() -> None:
+    change = samples.change(
+        "chat", "update", fit={"verdict": "tight", "evidence": "config"}, notes=["keep `x`"]
+    )
+    text = shown(samples.plan(change, cost={}))
+    assert "Fit: **tight** (evidence: config)" in text
+    assert "- keep `x`" in text
+    assert "| cost |" not in text
+    report = samples.plan(
+        *[samples.change(f"d{at}", "update", reason="r" * 900) for at in range(900)], cost={}
+    )
+    assert "Cost" not in shown(report)
+    assert "900 to update" in shown(report)
+
+
 def test_drift_is_told_apart() -> None:
     row = {"address": "deployments/chat", "path": "replicas.max", "before": 2, "after": 9}
     text = shown(samples.plan(samples.change("chat", "update"), drift=[row]))
