@@ -394,7 +394,7 @@ def test_what_could_not_be_read_is_said_as_unknown() -> None:
 def test_the_account_is_said_and_a_foreign_sign_in_noted() -> None:
     platform = Platform([marked_row()])
     assert check_of(plan_of(entry(), platform), "account") == [
-        ("pass", "1 deployments read, all of account acme")
+        ("pass", "1 deployment read, all of account acme")
     ]
     platform.whoami = lambda: {"account_id": "personal"}  # type: ignore[method-assign]
     assert check_of(plan_of(entry(), platform), "account")[0][0] == "warn"

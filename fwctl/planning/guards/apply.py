@@ -49,7 +49,8 @@ def _key(change: Change) -> tuple[str, str]:
 def _account(context: Context) -> Check:
     """Names of another account end the read, so what arrives here has been compared."""
     own, other = context.spec.account, context.live.signed_in_as
-    said = f"{len(context.live.deployments)} deployments read, all of account {own}"
+    count = len(context.live.deployments)
+    said = f"{count} deployment{'' if count == 1 else 's'} read, all of account {own}"
     if other is not None and other != own:
         return Check("account", WARN, f"{said}; signed in to {other}")
     return Check("account", PASS, said)
