@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from fwctl.catalog.enums import OPEN_LISTS, VALUES
@@ -85,7 +86,7 @@ def scalar(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:f}".rstrip("0")
+        return str(int(value)) if value.is_integer() else f"{Decimal(repr(value)):f}"
     if isinstance(value, int):
         return str(value)
     text = str(value)

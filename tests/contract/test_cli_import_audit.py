@@ -1,0 +1,64 @@
+"""import and audit as child processes on the simulator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.contract.cli_support import Sandbox
+
+MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"
+CREATES = (
+    ("chat", "--deployment-shape", "fast", "--min-replica-count", "1", "--load-targets", "default=0.7"),
+    ("mini", "--deployment-shape", "minimal", "--display-name", "x: y", "--scale-down-window", "90s"),
+    ("bare", "--accept-shapeless-risk", "--accelerator-type", "NVIDIA_H100_80GB", "--accelerator-count", "2"),
+    ("lora", "--accept-shapeless-risk", "--accelerator-type", "NVIDIA_H100_80GB", "--precision", "BF16",
+     "--enable-addons", "--region", "us-iowa-1", "--description", "two\nlines"),
+)  # fmt: skip
+
+
+def test_import_of_a_varied_account_plans_to_no_changes(tmp_path: Path) -> None:
+    box = Sandbox(tmp_path)
+    for name, *flags in CREATES:
+        done = box.firectl("deployment", "create", MODEL, "--deployment-id", name, *flags, "-a", "acme")
+        assert done.code == 0, done.err
+    found = box.fwctl("import", "--all", "--account", "acme")
+    assert found.code == 0, found.err
+    box.write(found.out, "configs/all.yaml")
+    planned = box.fwctl("plan", "--format", "json")
+    summary = planned.document["summary"]
+    assert planned.code == 0
+    assert {key: count for key, count in summary.items() if count} == {"unchanged": 4}
+
+
+def test_a_script_becomes_a_spec_and_remarks_with_their_line(tmp_path: Path) -> None:
+    box = Sandbox(tmp_path)
+    box.write(f"#!/bin/sh\nfirectl deployment create {MODEL} --deployment-id c --api-key fw_zzz\n", "d.sh")
+    found = box.fwctl("import", "--from-script", "d.sh", "--format", "json")
+    body = found.document
+    assert found.code == 0
+    assert not body["valid"]
+    assert [(row["file"], row["line"], row["code"]) for row in body["remarks"]] == [("d.sh", 2, "no_shape")]
+    assert "fw_zzz" not in found.out + found.err
+
+
+def test_an_unknown_id_fails_and_a_missing_choice_is_wrong_usage(tmp_path: Path) -> None:
+    box = Sandbox(tmp_path)
+    assert box.fwctl("import", "nobody", "--account", "acme").code == 1
+    assert box.fwctl("import").code == 64
+    assert box.fwctl("import", "--from-script", "absent.sh").code == 3
+
+
+def test_the_plan_of_an_audit_removes_what_the_specs_no_longer_list(tmp_path: Path) -> None:
+    box = Sandbox(tmp_path)
+    shape = "accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast"
+    entry = f"{{model: {MODEL}, shape: {shape}, replicas: {{min: 1, max: 1}}}}"
+    head = "apiVersion: fwctl/v1\naccount: acme\nstack: s\ndeployments:\n"
+    box.write(f"{head}  keep: {entry}\n  old: {entry}\n")
+    assert box.fwctl("apply", "--yes").code == 0
+    box.write(f"{head}  keep: {entry}\n")
+    found = box.fwctl("audit", "--fix-plan", "fix.json", "--format", "json")
+    kinds = {(row["kind"], row["deployment_id"]) for row in found.document["findings"]}
+    assert ("orphaned", "old") in kinds
+    assert box.fwctl("apply", "--plan", "fix.json", "--yes").code == 0
+    again = box.fwctl("audit", "--format", "json")
+    assert {row["deployment_id"] for row in again.document["findings"]} == {"keep"}
