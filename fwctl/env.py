@@ -52,13 +52,14 @@ class Env:
     redactor: Redactor = field(default_factory=Redactor)
 
     @classmethod
-    def system(cls) -> Env:
-        """The real process environment; its API key is registered as a secret.
+    def system(cls, cwd: Path | None = None) -> Env:
+        """The real process environment; its API key is registered as a secret. cwd: by default the
+        current folder.
 
         Raises UsageError when the current folder is gone.
         """
         try:
-            folder = Path.cwd()
+            folder = cwd or Path.cwd()
         except OSError as error:
             raise UsageError("the current folder does not exist any more", next_steps=["cd ~"]) from error
         env = cls(os.environ, folder, sys.stdin, sys.stdout, sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from fwctl.env import Env
 from fwctl.errors import FwctlError, InterruptedByUserError, UsageError
 from fwctl.exitcodes import Exit
 from fwctl.report.model import Report, failure
+
+_DISK_TROUBLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})  # nothing that fwctl can mend
 
 
 class Terminated(BaseException):
@@ -44,6 +47,15 @@ def interrupted_report(command: str, *, terminated: bool) -> Report:
     text = "terminated" if terminated else "interrupted"
     code = Exit.TERMINATED if terminated else Exit.INTERRUPTED
     return failure(command, InterruptedByUserError(text), code)
+
+
+def crash_report(command: str, error: Exception, argv: Sequence[str], env: Env) -> Report:
+    """The report of an error that nothing foresaw: a full disk is named, all else is a bug."""
+    if isinstance(error, OSError) and error.errno in _DISK_TROUBLE:
+        return failure(
+            command, FwctlError(f"cannot write {error.filename or 'the output'}: {error.strerror}")
+        )
+    return bug_report(command, error, argv, env)
 
 
 def bug_report(command: str, error: BaseException, argv: Sequence[str], env: Env) -> Report:

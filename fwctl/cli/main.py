@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
-from fwctl.cli.failure import Terminated, bug_report, interrupted_report, usage_report
+from fwctl.cli.failure import Terminated, crash_report, interrupted_report, usage_report
 from fwctl.cli.output import MACHINE_FORMATS, Output, write
 from fwctl.env import Env
 from fwctl.errors import FwctlError, UsageError
@@ -28,7 +28,13 @@ def run_process(argv: Sequence[str]) -> int:
         raise Terminated
 
     signal.signal(signal.SIGTERM, terminate)
-    env = Env.system()
+    try:
+        env = Env.system()
+    except UsageError as error:
+        env = Env.system(Path(os.sep))
+        report = failure(prescan_command(argv), error)
+        Output(env, prescan_format(argv, env)).result(report)
+        return int(report.exit_code)
     try:
         code = run(argv, env)
     except BrokenPipeError:
@@ -105,7 +111,7 @@ def _guarded(argv: Sequence[str], env: Env, state: Run) -> Report | None:
     except BrokenPipeError:
         raise
     except Exception as error:
-        return bug_report(name, error, argv, env)
+        return crash_report(name, error, argv, env)
     return interrupted_report(name, terminated=False) if code == int(Exit.INTERRUPTED) else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Mapping
@@ -106,9 +107,13 @@ class Output:
         self._say(page.text())
 
     def _say(self, text: str) -> None:
-        """Text for people on stderr, in which a GitHub runner finds no workflow command."""
+        """Text for people on stderr, in which a GitHub runner finds no workflow command.
+
+        Nobody has to listen: a stderr that takes no more must not stop an apply half-way.
+        """
         text = self.env.redactor.mask(text)
-        write(self.env.stderr, text.replace("##[", "#\\x23[") if self.format == "github" else text)
+        with contextlib.suppress(OSError, FwctlError):
+            write(self.env.stderr, text.replace("##[", "#\\x23[") if self.format == "github" else text)
 
     def style(self, stream: TextIO) -> Style:
         """Width, colours and glyphs that this stream can show."""
@@ -130,12 +135,20 @@ def _manual(environ: Mapping[str, str]) -> str:
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Write text; characters that the stream's encoding lacks become escapes instead of a crash."""
+    """Write text; characters that the stream's encoding lacks become escapes instead of a crash.
+
+    Raises BrokenPipeError when the reader went away, FwctlError for a full disk and the like.
+    """
     if not text:
         return
     encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    stream.flush()
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise FwctlError(f"cannot write the output: {error.strerror or error}") from None
 
 
 def wants_color(environ: Mapping[str, str], *, terminal: bool, off: bool) -> bool:

@@ -108,13 +108,16 @@ def write_plan(call: Call, path: Path, plan: Plan, inputs: Inputs, session: Sess
 
 def read_plan(call: Call, path: str) -> StoredPlan:
     """A plan file that `plan --out` wrote. Raises InvalidSpecError."""
+    file, why = call.env.cwd / path, "it is not a regular file"
     try:
-        with (call.env.cwd / path).open("rb") as file:
-            return loads(file.read(LARGEST_BYTES + 1), path)
+        if file.is_file() or file.is_dir() or not file.exists():  # a pipe could stay silent for ever
+            with file.open("rb") as stream:
+                return loads(stream.read(LARGEST_BYTES + 1), path)
     except OSError as error:
-        raise InvalidSpecError(
-            f"the plan file {path} cannot be read: {error.strerror}", next_steps=["fwctl plan --out FILE"]
-        ) from None
+        why = error.strerror or str(error)
+    raise InvalidSpecError(
+        f"the plan file {path} cannot be read: {why}", next_steps=["fwctl plan --out FILE"]
+    )
 
 
 def with_error(report: Report, error: FwctlError) -> Report:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from fwctl.cli.command import Call
 from fwctl.cli.output import mask_tree, write
+from fwctl.errors import FwctlError
 from fwctl.report.json import plain
 from fwctl.report.layout import Part, Span
 
@@ -27,9 +29,11 @@ def listener(call: Call) -> Callable[[Event], None]:
 
 
 def event_line(call: Call, event: Event) -> None:
-    """One event as one line of JSON on stdout."""
+    """One event as one line of JSON on stdout. A reader that went away must not stop an apply half-way;
+    the end of the run notices it and fails."""
     text = json.dumps(plain(mask_tree(event, call.env)), allow_nan=False)
-    write(call.env.stdout, text + "\n")
+    with contextlib.suppress(OSError, FwctlError):
+        write(call.env.stdout, text + "\n")
 
 
 def _tell(call: Call, event: Event, last: dict[str, str]) -> None:

@@ -51,6 +51,8 @@ def plan(
     deployment, and the line of the spec that asks for it; then come checks, cost and a digest. Exit 0
     with and without changes (2 for changes with --detailed-exitcode), 4 when a change is blocked.
     """
+    if out == "":  # `--out "$FILE"` with a variable that is not set: the plan would be lost in silence
+        raise UsageError("--out needs the name of a file")
     if out and set_values:
         raise UsageError("--set is for looking only and cannot be saved; leave out --out or --set")
     loaded = load_specs(call, paths or [], need_secrets=True)
