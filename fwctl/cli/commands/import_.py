@@ -30,7 +30,7 @@ def import_(
     *,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID...", help="Deployment IDs or full names.", show_default=False),
+        typer.Argument(metavar="ID", help="Deployment IDs or full names.", show_default=False),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every deployment of the account.")] = False,
     from_script: Annotated[
