@@ -28,6 +28,8 @@ def _document(path: Path) -> object:
     import yaml
 
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():  # a pipe could stay silent for ever
+            raise InvalidSpecError(f"price file {path} cannot be read: it is not a regular file")
         with path.open("rb") as file:
             data = file.read(_LARGEST_BYTES + 1)
         if len(data) > _LARGEST_BYTES:

@@ -190,6 +190,8 @@ def read(path: Path) -> LockFile | None:
     try:
         if not path.exists():
             return None
+        if not path.is_file() and not path.is_dir():  # a pipe or a device could go on for ever
+            raise _broken(str(path), None, "not a regular file")
         if path.stat().st_size > LARGEST_BYTES:
             raise _broken(str(path), None, f"larger than {LARGEST_BYTES // 2**20} MiB")
         return loads(path.read_bytes().decode(), str(path))

@@ -89,3 +89,10 @@ def test_a_plan_is_not_lost_because_the_name_of_its_file_is_empty(box: Sandbox) 
     done = box.fwctl("plan", "--out", "")
     assert done.code == 64
     assert "--out needs the name of a file" in done.err
+
+
+def test_a_lock_file_that_is_no_file_is_refused_at_once(box: Sandbox) -> None:
+    (box.folder / "configs/fwctl.lock").symlink_to("/dev/zero")  # reading it would never end
+    done = box.fwctl("plan")
+    assert done.code == 3
+    assert "fwctl.lock: not a regular file" in done.err
