@@ -35,7 +35,9 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
     "status": (markdown_tables.status, markdown_tables.status_numbers),
     "validate": (markdown_tables.validate, markdown_tables.validate_numbers),
 }
-_SHORTENED = "_Shortened to fit in a comment; `fwctl {command}` prints all of it._"
+_SHORTENED = "_Shortened to fit here; `fwctl {command}` prints all of it._"
+_LONGEST = 1000  # characters of a message or a next step
+_STEPS = 10
 
 
 def render(report: Report, style: Style) -> str:  # noqa: ARG001 - the signature all formats share
@@ -100,7 +102,3 @@ def _error(report: Report) -> list[str]:
     steps = report.error.next_steps
     lines += [f"> - next: {prose(step[:_LONGEST])}" for step in steps[:_STEPS]]
     return lines + ([f"> - and {len(steps) - _STEPS} more"] if len(steps) > _STEPS else [])
-
-
-_LONGEST = 1000
-_STEPS = 10
