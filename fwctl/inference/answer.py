@@ -10,6 +10,7 @@ from typing import Any
 from fwctl.inference.failures import ErrorClass, Failure
 from fwctl.inference.perf import from_body
 from fwctl.inference.sse import Event
+from fwctl.stats.quantiles import quantile
 
 try:
     # A fifth of the time per chunk goes into JSON; both raise ValueError for what is not JSON.
@@ -17,6 +18,7 @@ try:
 except ImportError:
     from json import loads  # type: ignore[assignment]
 
+STALL_S = 1.0
 _TEXT_KEYS = ("content", "text", "refusal")
 _REASONING_KEYS = ("reasoning_content", "reasoning")
 
@@ -52,7 +54,7 @@ class Answer:
     first_visible_at: float | None = None
     last_token_at: float | None = None
     finished_at: float | None = None
-    max_gap_s: float | None = None
+    gaps_s: list[float] = field(default_factory=list)
     reads_with_tokens: int = 0
     done: bool = False
     failure: Failure | None = None
@@ -63,12 +65,28 @@ class Answer:
         return "".join(self.choices[0].text) if 0 in self.choices else ""
 
     @property
+    def parts(self) -> list[str]:
+        """The same in the pieces in which it came."""
+        return self.choices[0].text if 0 in self.choices else []
+
+    @property
     def reasoning(self) -> str:
         return "".join(self.choices[0].reasoning) if 0 in self.choices else ""
 
     @property
     def finish_reason(self) -> str | None:
         return self.choices[0].finish_reason if 0 in self.choices else None
+
+    @property
+    def max_gap_s(self) -> float | None:
+        """Longest pause between two reads that carried tokens."""
+        return max(self.gaps_s, default=None)
+
+    @property
+    def stalls(self) -> int:
+        """Pauses longer than a second and than five times the median pause."""
+        limit = max(5 * quantile(self.gaps_s, 0.5), STALL_S) if self.gaps_s else STALL_S
+        return sum(gap > limit for gap in self.gaps_s)
 
     @property
     def digest(self) -> str:
@@ -78,7 +96,7 @@ class Answer:
 
     def absorb(self, event: Event, at: float) -> None:
         """Take one event that arrived in the read stamped `at`."""
-        if event.data.strip() == b"[DONE]":
+        if event.data[:2] != b'{"' and event.data.strip() == b"[DONE]":
             self.done = True
             return
         try:
@@ -106,7 +124,8 @@ class Answer:
             self._stamp(at, visible)
         if isinstance(usage := payload.get("usage"), dict):
             self._usage(usage)
-        self.server |= from_body(payload.get("perf_metrics"))
+        if "perf_metrics" in payload:
+            self.server |= from_body(payload["perf_metrics"])
 
     def end(self) -> Failure | None:
         """Judge the response at the end of the stream; the failure is kept in `failure` too."""
@@ -133,17 +152,24 @@ class Answer:
     def _choice(self, item: dict[str, Any], at: float) -> tuple[bool, bool]:
         """Whether the choice brought a token at all, and a visible one."""
         index = item.get("index")
-        choice = self.choices.setdefault(index if isinstance(index, int) else 0, Choice())
+        if not isinstance(index, int):
+            index = 0
+        choice = self.choices.get(index)
+        if choice is None:
+            choice = self.choices[index] = Choice()
         delta = item.get("delta") or item.get("message") or item
         if not isinstance(delta, dict):
             delta = {}
+        if isinstance(reason := item.get("finish_reason"), str) and reason:
+            choice.finish_reason = reason
+            self.finished_at = at
+        if len(delta) == 1 and isinstance(text := delta.get("content"), str) and text:
+            choice.text.append(text)
+            return True, True
         visible = _collect(delta, _TEXT_KEYS, choice.text)
         # Some servers send the same reasoning under both names; it counts once.
         thought = _collect(delta, _REASONING_KEYS, choice.reasoning)
         called = _tool_calls(delta.get("tool_calls"), choice)
-        if isinstance(reason := item.get("finish_reason"), str) and reason:
-            choice.finish_reason = reason
-            self.finished_at = at
         return visible or thought or called, visible or called
 
     def _stamp(self, at: float, visible: bool) -> None:
@@ -155,7 +181,7 @@ class Answer:
             self.reads_with_tokens = 1
         elif at > self.last_token_at:
             self.reads_with_tokens += 1
-            self.max_gap_s = max(self.max_gap_s or 0.0, at - self.last_token_at)
+            self.gaps_s.append(at - self.last_token_at)
         self.last_token_at = at
 
     def _usage(self, usage: dict[str, Any]) -> None:

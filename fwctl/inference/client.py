@@ -16,7 +16,14 @@ from fwctl.inference.answer import Answer
 from fwctl.inference.failures import ErrorClass, Failure, from_status
 from fwctl.inference.perf import from_headers
 from fwctl.inference.sse import EventParser, EventTooLongError
-from fwctl.inference.structured import Messages, judge, next_max_tokens, runs_away, with_instruction
+from fwctl.inference.structured import (
+    RUNAWAY,
+    Messages,
+    judge,
+    next_max_tokens,
+    runs_away,
+    with_instruction,
+)
 
 if TYPE_CHECKING:
     import httpx
@@ -177,8 +184,8 @@ class _Exchange:
                 at = time.monotonic()
                 for event in parser.feed(chunk):
                     self.answer.absorb(event, at)
-                if self.request.response_format and runs_away(self.answer.text):
-                    self.failure = Failure(ErrorClass.INVALID_JSON, "the answer ran away into whitespace")
+                if self.request.response_format and runs_away(self.answer.parts):
+                    self.failure = RUNAWAY
                     return
         except EventTooLongError as error:
             self.failure = Failure(ErrorClass.SSE_ERROR, str(error))

@@ -16,6 +16,8 @@ from fwctl.inference.failures import ErrorClass, Failure
 WHITESPACE_RUN = 256
 REASONING_MODELS = re.compile(r"deepseek-r1|gpt-oss|thinking|qwq|magistral|minimax-m", re.IGNORECASE)
 
+RUNAWAY = Failure(ErrorClass.INVALID_JSON, "the answer ran away into whitespace")
+
 Messages = Sequence[Mapping[str, Any]]
 
 
@@ -67,9 +69,15 @@ def undefined_rules(grammar: str) -> list[str]:
     return sorted(({"root"} | set(_NAME.findall(bare))) - defined)
 
 
-def runs_away(text: str) -> bool:
-    """True when an answer ends in so much whitespace that nothing else will come."""
-    return len(text) - len(text.rstrip()) >= WHITESPACE_RUN
+def runs_away(parts: Sequence[str]) -> bool:
+    """True when an answer, given in pieces, ends in so much whitespace that nothing else will come."""
+    run = 0
+    for part in reversed(parts):
+        bare = part.rstrip()
+        run += len(part) - len(bare)
+        if bare or run >= WHITESPACE_RUN:
+            break
+    return run >= WHITESPACE_RUN
 
 
 def judge(text: str, finish_reason: str | None, response_format: Mapping[str, Any]) -> Failure | None:

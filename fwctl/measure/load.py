@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from fwctl.measure.sender import Target
 from fwctl.measure.suite import Prompt, Suite
+from fwctl.measure.target import Target
 
 LAG_TICK_S = 0.01
 

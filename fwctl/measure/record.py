@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 
 @dataclass(slots=True)
 class Record:
-    """Times in seconds; `ttft_s`, `ttfv_s` and `total_s` count from the last byte sent."""
+    """Times in seconds; `ttft_s`, `ttfv_s` and `total_s` count from the last byte sent.
+
+    attempt: 2 and more for a structured answer that was cut off and asked for again with more tokens.
+    connection: `new` or `reused`; the time to connect is `connect_s` and in no other figure.
+    limited_by: which limit a 429 came from: `deployment`, `account`, or None when it does not say.
+    """
 
     run_id: str
     target: str
     prompt_id: str
     repeat: int
     started_at: str
+    type: str = "other"
+    attempt: int = 1
     measured: bool = True
+    concurrency: int | None = None
+    rate_per_s: float | None = None
     dispatch_lag_s: float | None = None
     queue_lag_s: float | None = None
+    connection: str | None = None
+    connect_s: float | None = None
     ttft_s: float | None = None
     ttft_from_schedule_s: float | None = None
     ttfv_s: float | None = None
     total_s: float | None = None
+    done_s: float | None = None
+    gap_p50_s: float | None = None
+    gap_p95_s: float | None = None
     max_gap_s: float | None = None
+    stalls: int | None = None
     tpot_s: float | None = None
     reads_with_tokens: int | None = None
     prompt_tokens: int | None = None
@@ -33,6 +48,7 @@ class Record:
     finish_reason: str | None = None
     http_status: int | None = None
     error_class: str | None = None
+    limited_by: str | None = None
     request_id: str | None = None
     response_digest: str | None = None
     text: str | None = None
@@ -40,7 +56,10 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """The line of records.jsonl; `text` is left out unless it was kept."""
-        found = asdict(self)
+        found = {name: getattr(self, name) for name in _NAMES}
         if self.text is None:
             del found["text"]
         return found
+
+
+_NAMES = tuple(item.name for item in fields(Record))

@@ -15,9 +15,10 @@ from fwctl.errors import FwctlError, UsageError
 from fwctl.measure.load import Job, Shape, jobs
 from fwctl.measure.load import run as run_load
 from fwctl.measure.record import Record
-from fwctl.measure.sender import Target, open_session, send
+from fwctl.measure.sender import open_session, send
 from fwctl.measure.suite import Suite
 from fwctl.measure.summary import summarise
+from fwctl.measure.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +103,15 @@ class _Recorder:
     async def _one(self, job: Job, due: float) -> None:
         began = self.began + timedelta(seconds=self.clock.monotonic() - self.began_monotonic)
         record = Record(
-            self.run_id, job.target.name, job.prompt.id, job.repeat, began.isoformat(), job.measured
+            self.run_id,
+            job.target.name,
+            job.prompt.id,
+            job.repeat,
+            began.isoformat(),
+            job.prompt.type,
+            measured=job.measured,
         )
-        body = {
-            "model": job.target.model,
-            **job.prompt.body,
-            **job.target.extra,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-        }
+        body = job.target.body(job.prompt.body)
         answer = await send(self.session, job.target, body, record, due=due)
         if self.plan.keep_text:
             record.text = answer.text

@@ -17,8 +17,8 @@ from fwctl.env import Clock
 from fwctl.errors import FwctlError
 from fwctl.measure import run as runs
 from fwctl.measure.load import Shape
-from fwctl.measure.sender import Target
 from fwctl.measure.suite import load
+from fwctl.measure.target import Target
 from fwctl.process import Running
 from fwctl.stats.quantiles import quantile
 

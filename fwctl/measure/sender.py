@@ -6,73 +6,109 @@ import asyncio
 import socket
 import ssl
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from fwctl.inference.answer import Answer
-from fwctl.inference.client import BODY_LIMIT_BYTES, Timeouts
+from fwctl.inference.client import BODY_LIMIT_BYTES
 from fwctl.inference.failures import ErrorClass, Failure, from_status
+from fwctl.inference.limits import limited_by
 from fwctl.inference.perf import from_headers
 from fwctl.inference.sse import EventParser, EventTooLongError
-from fwctl.inference.structured import judge
+from fwctl.inference.structured import RUNAWAY, judge, runs_away
+from fwctl.measure.target import Target
+from fwctl.stats.quantiles import quantile
 
 if TYPE_CHECKING:
     import aiohttp
 
     from fwctl.measure.record import Record
 
+# How late an idle limit may be noticed, as a share of it: the timer is moved this seldom.
+_IDLE_SLACK = 0.1
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where requests go. `url` ends before `/chat/completions`; `extra` joins every body."""
 
-    name: str
-    url: str
-    model: str
-    api_key: str | None = field(default=None, repr=False)
-    timeouts: Timeouts = field(default_factory=Timeouts)
-    extra: Mapping[str, Any] = field(default_factory=dict)
+class Marks:
+    """When the phases of one request were reached, on time.monotonic()."""
+
+    __slots__ = ("connected_at", "connecting_at", "reused", "sent_at")
+
+    def __init__(self, started: float) -> None:
+        self.sent_at = started
+        self.connecting_at: float | None = None
+        self.connected_at: float | None = None
+        self.reused = False
+
+    @property
+    def connect_s(self) -> float | None:
+        if self.connecting_at is None or self.connected_at is None:
+            return None
+        return self.connected_at - self.connecting_at
 
 
 def open_session(connections: int) -> aiohttp.ClientSession:
-    """A session without retries, proxies, cookies or compression; connections are kept alive."""
+    """A session without retries, proxies, cookies or compression; connections are kept alive.
+
+    connections: most at a time, 0 for as many as there are requests.
+    """
     import aiohttp
 
-    async def sent(_session: Any, context: Any, _params: Any) -> None:
-        context.trace_request_ctx.sent_at = time.monotonic()
-
-    trace = aiohttp.TraceConfig()
-    trace.on_request_headers_sent.append(sent)
-    trace.on_request_chunk_sent.append(sent)
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=connections),
         cookie_jar=aiohttp.DummyCookieJar(),
-        trace_configs=[trace],
+        trace_configs=[_tracing()],
         timeout=aiohttp.ClientTimeout(total=None),
         headers={"accept-encoding": "identity"},
         read_bufsize=2**20,
     )
 
 
+def _tracing() -> aiohttp.TraceConfig:
+    import aiohttp
+
+    async def sent(_session: Any, context: Any, _params: Any) -> None:
+        context.trace_request_ctx.sent_at = time.monotonic()
+
+    async def connecting(_session: Any, context: Any, _params: Any) -> None:
+        context.trace_request_ctx.connecting_at = time.monotonic()
+
+    async def connected(_session: Any, context: Any, _params: Any) -> None:
+        context.trace_request_ctx.connected_at = time.monotonic()
+
+    async def reused(_session: Any, context: Any, _params: Any) -> None:
+        context.trace_request_ctx.reused = True
+
+    trace = aiohttp.TraceConfig()
+    trace.on_request_headers_sent.append(sent)
+    trace.on_request_chunk_sent.append(sent)
+    trace.on_connection_create_start.append(connecting)
+    trace.on_connection_create_end.append(connected)
+    trace.on_connection_reuseconn.append(reused)
+    return trace
+
+
 async def send(
-    session: aiohttp.ClientSession, target: Target, body: dict[str, Any], record: Record, *, due: float
+    session: aiohttp.ClientSession,
+    target: Target,
+    body: dict[str, Any],
+    record: Record,
+    *,
+    due: float,
+    answer: Answer | None = None,
 ) -> Answer:
     """Send one request and fill its record. `due`: when it should have started, on time.monotonic().
 
     A failure is a result: it is written into the record and never raised, and nothing is tried again.
     """
     started = time.monotonic()
-    marks = SimpleNamespace(sent_at=started)
-    answer = Answer()
+    marks = Marks(started)
+    answer = Answer() if answer is None else answer
     record.dispatch_lag_s = max(0.0, started - due)
     try:
         failure = await _exchange(session, target, body, record, answer=answer, marks=marks)
     except Exception as error:
         # Whatever a library raises is one failed request, not the end of a run.
-        failure = _transport(error, record.http_status, answer)
-    _fill(record, answer, marks.sent_at, started, due)
+        failure = _transport(error, record.http_status, answer, marks.sent_at + target.timeouts.total_s)
+    _fill(record, answer, marks, started, due)
     record.error_class = failure.error_class.value if failure else None
     return answer
 
@@ -84,41 +120,67 @@ async def _exchange(
     record: Record,
     *,
     answer: Answer,
-    marks: SimpleNamespace,
+    marks: Marks,
 ) -> Failure | None:
-    headers = {"authorization": f"Bearer {target.api_key}"} if target.api_key else {}
-    limits, loop = target.timeouts, asyncio.get_running_loop()
+    limits = target.timeouts
     url = target.url.rstrip("/") + "/chat/completions"
-    end = loop.time() + limits.total_s
+    headers = dict(target.headers)
+    if target.api_key:
+        headers["authorization"] = f"Bearer {target.api_key}"
     async with (
         asyncio.timeout(min(limits.ttft_s, limits.total_s)) as scope,
-        session.post(url, json=body, headers=headers, trace_request_ctx=marks) as response,
+        session.post(
+            url, json=body, headers=headers, trace_request_ctx=marks, allow_redirects=False
+        ) as response,
     ):
         record.http_status = response.status
         record.request_id = response.headers.get("x-request-id")
         answer.server |= from_headers(response.headers)
         if not 200 <= response.status < 300:
-            return from_status(response.status, await response.content.read(BODY_LIMIT_BYTES))
-        parser = EventParser()
-        while chunk := await response.content.readany():
-            at = time.monotonic()
-            for event in parser.feed(chunk):
-                answer.absorb(event, at)
-            if answer.first_token_at is not None:
-                scope.reschedule(min(end, loop.time() + limits.idle_s))
-        at = time.monotonic()
-        for event in parser.close():
-            answer.absorb(event, at)
-    wanted = body.get("response_format")
-    failure = answer.end()
-    if failure is None and wanted:
+            start = await response.content.read(BODY_LIMIT_BYTES)
+            record.limited_by = limited_by(response.status, response.headers, start)
+            return from_status(response.status, start)
+        failure = await _stream(response, target, answer, scope, bool(body.get("response_format")))
+    if failure is None and (wanted := body.get("response_format")):
         failure = judge(answer.text, answer.finish_reason, wanted)
     return failure
 
 
-def _fill(record: Record, answer: Answer, sent_at: float, started: float, due: float) -> None:
-    usage, first, last = answer.usage, answer.first_token_at, answer.last_token_at
-    record.queue_lag_s = sent_at - started
+async def _stream(
+    response: aiohttp.ClientResponse,
+    target: Target,
+    answer: Answer,
+    scope: asyncio.Timeout,
+    structured: bool,
+) -> Failure | None:
+    """Read to the end; the failure of the stream itself, if any."""
+    limits, loop, parser = target.timeouts, asyncio.get_running_loop(), EventParser()
+    end = loop.time() + limits.total_s
+    renew_at = 0.0
+    read, feed, absorb, clock = response.content.readany, parser.feed, answer.absorb, time.monotonic
+    while chunk := await read():
+        at = clock()
+        for event in feed(chunk):
+            absorb(event, at)
+        if at >= renew_at and answer.first_token_at is not None:
+            # Moving a timer costs more than parsing a chunk, so it moves only now and then.
+            scope.reschedule(min(end, loop.time() + limits.idle_s * (1 + _IDLE_SLACK)))
+            renew_at = at + limits.idle_s * _IDLE_SLACK
+        if structured and runs_away(answer.parts):
+            return RUNAWAY
+    at = clock()
+    for event in parser.close():
+        absorb(event, at)
+    return answer.end()
+
+
+def _fill(record: Record, answer: Answer, marks: Marks, started: float, due: float) -> None:
+    usage, sent_at = answer.usage, marks.sent_at
+    first, last = answer.first_token_at, answer.last_token_at
+    record.connect_s = marks.connect_s
+    record.connection = "reused" if marks.reused else "new" if marks.connected_at is not None else None
+    record.queue_lag_s = max(0.0, sent_at - started - (marks.connect_s or 0.0))
+    record.done_s = time.monotonic() - sent_at
     if first is not None and last is not None:
         record.ttft_s = first - sent_at
         record.ttft_from_schedule_s = first - due
@@ -128,7 +190,9 @@ def _fill(record: Record, answer: Answer, sent_at: float, started: float, due: f
         record.response_digest = answer.digest
     if answer.first_visible_at is not None:
         record.ttfv_s = answer.first_visible_at - sent_at
-    record.max_gap_s = answer.max_gap_s
+    if answer.gaps_s:
+        record.gap_p50_s, record.gap_p95_s = quantile(answer.gaps_s, 0.5), quantile(answer.gaps_s, 0.95)
+        record.max_gap_s, record.stalls = answer.max_gap_s, answer.stalls
     record.reads_with_tokens = answer.reads_with_tokens or None
     record.prompt_tokens, record.cached_tokens = usage.prompt_tokens, usage.cached_tokens
     record.output_tokens, record.reasoning_tokens = usage.output_tokens, usage.reasoning_tokens
@@ -137,12 +201,14 @@ def _fill(record: Record, answer: Answer, sent_at: float, started: float, due: f
     record.server = answer.server
 
 
-def _transport(error: Exception, status: int | None, answer: Answer) -> Failure:
+def _transport(error: Exception, status: int | None, answer: Answer, end: float) -> Failure:
     import aiohttp
 
     if isinstance(error, EventTooLongError):
         return Failure(ErrorClass.SSE_ERROR, str(error))
     if isinstance(error, TimeoutError):
+        if time.monotonic() >= end:
+            return Failure(ErrorClass.TIMEOUT_TOTAL, "the request took too long")
         waiting = answer.first_token_at is None
         found = ErrorClass.TIMEOUT_TTFT if waiting else ErrorClass.TIMEOUT_IDLE
         return Failure(found, "the server was silent for too long")

@@ -52,9 +52,24 @@ def test_an_event_without_end_is_refused() -> None:
 
 def test_many_lines_without_end_are_refused() -> None:
     parser = EventParser()
-    parser.feed(b"data: " + b"x" * MAX_EVENT_BYTES + b"\n")
+    parser.feed(b"data: " + b"x" * (MAX_EVENT_BYTES - 4) + b"\n")
     with pytest.raises(EventTooLongError):
         parser.feed(b"data: more")
+
+
+def test_a_line_that_drips_in_is_not_copied_again_for_every_byte() -> None:
+    parser = EventParser()
+    for _ in range(200_000):
+        parser.feed(b"x")
+    assert parser.feed(b"\n\ndata: a\n\n") == [Event("message", b"a")]
+
+
+def test_lines_and_whole_events_may_mix() -> None:
+    assert parse(b"data: a\n\nevent: x\n", b"data: b\n", b"\ndata: c\n\n") == [
+        ("message", b"a"),
+        ("x", b"b"),
+        ("message", b"c"),
+    ]
 
 
 @settings(max_examples=60)

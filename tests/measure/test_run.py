@@ -14,8 +14,8 @@ from fwctl.errors import UsageError
 from fwctl.inference.client import Timeouts
 from fwctl.measure.load import Shape
 from fwctl.measure.run import Plan, run
-from fwctl.measure.sender import Target
 from fwctl.measure.suite import load
+from fwctl.measure.target import Target
 from tests.measure.servers import serving
 
 MODES = ("ok", "busy", "cold", "cut", "silent", "stall", "error", "long")

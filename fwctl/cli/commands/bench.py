@@ -74,8 +74,8 @@ def bench_run(
     """
     from fwctl.measure.load import Shape
     from fwctl.measure.run import Plan, run
-    from fwctl.measure.sender import Target
     from fwctl.measure.suite import load
+    from fwctl.measure.target import Target
 
     _check(concurrency=concurrency, rate=rate, repeat=repeat, warmup=warmup)
     env = call.env
