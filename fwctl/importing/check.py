@@ -34,12 +34,13 @@ def problems_of(text: str, environ: Mapping[str, str]) -> list[Diagnostic]:
 def finish(draft: Draft, environ: Mapping[str, str], *, prune: bool) -> Imported:
     """The text of a draft. prune: leave out optional fields that the rules refuse: an absent field is
     not managed, so that a plan stays without changes."""
+    environ = AnyVariable({**environ, **draft.variables})
     while prune and _prune_once(draft, environ):
         pass
     text = write(draft)
     found = [] if not draft.entries else problems_of(text, environ)
     found = [item for item in found if prune or not _is_open(draft, item)]
-    problems = tuple(dict.fromkeys(_line(item) for item in found))
+    problems = tuple(dict.fromkeys(_line(draft, item) for item in found))
     if problems:
         draft.comments += [_HEADING, *(f"  {item}" for item in problems)]
         text = write(draft)
@@ -57,9 +58,14 @@ def _is_open(draft: Draft, item: Diagnostic) -> bool:
     )
 
 
-def _line(item: Diagnostic) -> str:
+def _line(draft: Draft, item: Diagnostic) -> str:
+    """One line; a suggestion that quotes the model of an entry quotes it as the entry does."""
     where = f"{item.deployment}: " if item.deployment else ""
+    entry = next((entry for entry in draft.entries if entry.name == _name_in(item)), None)
+    model = str(entry.values.get("model", "")) if entry else ""
     fix = f"; {item.suggestion}" if item.suggestion else ""
+    if item.code == "FW301" and model:
+        fix = f"; `fwctl shapes {model}` lists the validated shapes"
     return " ".join(f"{item.code} {where}{item.message}{fix}".split())
 
 

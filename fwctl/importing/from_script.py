@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from fwctl.importing import later
-from fwctl.importing.grammar import Call, parse, unknown
+from fwctl.importing.grammar import Call, is_usage, parse, unknown
 from fwctl.importing.model import Draft, Entry
 from fwctl.importing.sources import Beside, Found, read
 from fwctl.importing.words import Word, is_open, reference
@@ -27,7 +27,9 @@ def draft_of(files: Iterable[tuple[str, str]], account: str | None, stack: str |
     for file, text in files:
         names.append(file)
         before = len(draft.remarks) + len(draft.entries)
-        for found in read(file, text):
+        source = read(file, text)
+        work.known = source.known
+        for found in source.items:
             work.file, work.line = found.file, found.line
             if isinstance(found, Beside):
                 work.say(found.code, found.message)
@@ -47,23 +49,27 @@ def draft_of(files: Iterable[tuple[str, str]], account: str | None, stack: str |
 
 def _take(work: Work, found: Found) -> None:
     call = parse(found.words)
-    if call is None:
-        return
-    if found.commented:
+    if is_usage(found.words):
+        work.say("usage_line", "a line of help that shows how firectl is called, not a call")
+    elif call is not None and found.commented:
         work.say(
             "commented_out", f"`firectl {_shown(call)}` stands in a comment: nothing is imported from it"
         )
-        return
-    if call.verb == "computed":
-        work.say("computed", "which firectl command this is exists only when the program runs")
-        return
+    elif call is not None:
+        if found.retyped:
+            work.say("retyped", "a text program changed quotes, dashes or blanks of this line; read as meant")
+        _carry_over(work, call)
+
+
+def _carry_over(work: Work, call: Call) -> None:
     for code, message in call.mistakes if call.verb in _CHECKED else ():
         work.say(code, message)
     handler = _HANDLERS.get(call.verb)
-    if call.verb in _GUESSED:
+    if call.verb == "computed":
+        work.say("computed", "which firectl command this is exists only when the program runs")
+    elif call.verb in _GUESSED:
         work.say("unknown_command", _GUESSED[call.verb])
-        return
-    if handler is not None:
+    elif handler is not None:
         handler(work, call)
     elif call.verb.startswith("?"):
         work.say("unknown_command", unknown(call.verb))
@@ -73,7 +79,12 @@ def _take(work: Work, found: Found) -> None:
         _other(work, call)
 
 
-_CHECKED = ("deployment update", "deployment scale", "deployment tag set", "load-lora", "model load-lora")
+_CHECKED = (
+    "deployment update",
+    "deployment scale",
+    "deployment tag set",
+    *("load-lora", "model load-lora", "unload-lora", "model unload-lora"),
+)
 
 
 def _shown(call: Call) -> str:
@@ -103,6 +114,8 @@ def _create(work: Work, call: Call) -> None:
     _account(work, call, model)
     entry = _new_entry(work, call, model)
     entry.comments.append(f"from {work.file}:{work.line}")
+    work.mention(model, entry)
+    _around(work, call, entry)
     for code, message in call.mistakes:
         work.say(code, message, entry)
     entry.values["model"] = model.text
@@ -115,6 +128,18 @@ def _create(work: Work, call: Call) -> None:
     _replicas(entry)
     _shapeless(work, call, entry)
     work.draft.entries.append(entry)
+
+
+def _around(work: Work, call: Call, entry: Entry) -> None:
+    """What stands on the line beside the model and its fields."""
+    for extra in call.positionals[1:]:
+        if extra.text in ("...", "\u2026"):
+            work.say("left_open", "the line ends in `...`: what else it says is not known", entry)
+        else:
+            work.say("extra_word", f"{extra.text[:60]}: `deployment create` takes one model", entry)
+    trial = next((flag for flag in ("--dry-run", "--validate-only") if call.has(flag)), None)
+    if trial is not None:
+        work.say("trial", f"{trial}: this line creates nothing; it is written down all the same", entry)
 
 
 def _short_model(work: Work, entry: Entry, text: str) -> None:
@@ -131,7 +156,8 @@ def _account(work: Work, call: Call, model: Word) -> None:
     if named is not None and not named.computed:
         if work.account is None:
             work.account = named.text
-        elif work.account != named.text:
+            work.mention(named)
+        elif _filled(work, named.text) != _filled(work, work.account):
             work.say("other_account", f"-a {named.text} differs from {work.account}; one spec is one account")
         if named.made:
             work.say("placeholder", f"-a {' '.join(named.made)} is a placeholder: put the account in")
@@ -139,6 +165,10 @@ def _account(work: Work, call: Call, model: Word) -> None:
     owner = re.match(r"accounts/([^/]+)/models/", model.text)
     if work.account is None and owner and owner[1] != "fireworks":
         work.account = owner[1]
+
+
+def _filled(work: Work, text: str) -> str:
+    return work.resolved(Word(text)) or text
 
 
 def _new_entry(work: Work, call: Call, model: Word) -> Entry:
@@ -156,6 +186,7 @@ def _new_entry(work: Work, call: Call, model: Word) -> Entry:
         work.by_target[key_of(wanted.text)] = entry
         if wanted.text != unique:
             entry.values["id"] = wanted.text
+            work.mention(wanted, entry)
     return entry
 
 
@@ -205,6 +236,8 @@ _HANDLERS: Mapping[str, Callable[[Work, Call], None]] = {
     "deployment tag set": later.tag_set,
     "load-lora": later.load_lora,
     "model load-lora": later.load_lora,
+    "unload-lora": later.unload_lora,
+    "model unload-lora": later.unload_lora,
     "deploy": _deploy,
     "undeploy": _undeploy,
 }

@@ -178,7 +178,19 @@ def parse(words: Sequence[Word]) -> Call | None:
         call.verb, call.positionals = _verb(bare)
     elif any(item.array for item in words):
         call.verb = "computed"
+    if call.verb == "deployment create" and _is_prose(call):
+        return None
     return call if call.verb else None
+
+
+def _is_prose(call: Call) -> bool:
+    """True for a sentence that begins like a command: several bare words and no flag."""
+    return len(call.positionals) > 2 and not call.flags and call.account is None
+
+
+def is_usage(words: Sequence[Word]) -> bool:
+    """True for a line of help such as `firectl deployment create MODEL [flags]`."""
+    return any(item.text.startswith(("[-", "[flags", "[FLAGS", "[options", "[OPTIONS")) for item in words)
 
 
 def _read(call: Call, bare: list[Word], words: list[Word]) -> None:

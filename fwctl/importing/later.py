@@ -12,7 +12,7 @@ from fwctl.importing.work import Work, key_of, take_flags, target_of
 
 def _named(work: Work, call: Call, what: str) -> tuple[Entry | None, Word | None]:
     """The entry that a call is about; a remark when there is none."""
-    target = call.value("--deployment") if what == "load-lora" else target_of(call)
+    target = call.value("--deployment") if what.endswith("load-lora") else target_of(call)
     if target is None or target.text == "...":
         work.say("no_target", f"`{what}` names no deployment")
         return None, None
@@ -85,8 +85,23 @@ def load_lora(work: Work, call: Call) -> None:
         work.say(
             "placeholder", f"the LoRA {' '.join(model.made)} is a placeholder: put the real name in", entry
         )
+    work.mention(model, entry)
     entry.values["addons.mode"] = "multi_lora"
     entry.values["addons.load"] = sorted({*entry.values.get("addons.load", ()), model.text})
+
+
+def unload_lora(work: Work, call: Call) -> None:
+    model = target_of(call)
+    entry, _ = _named(work, call, "unload-lora")
+    if model is None or entry is None:
+        return
+    left = [name for name in entry.values.get("addons.load", ()) if key_of(name) != key_of(model.text)]
+    if len(left) == len(entry.values.get("addons.load", ())):
+        work.say("not_loaded", f"{model.text} was not loaded on {entry.name} by these files", entry)
+    elif left:
+        entry.values["addons.load"] = left
+    else:
+        del entry.values["addons.load"]
 
 
 def tag_set(work: Work, call: Call) -> None:
@@ -117,6 +132,7 @@ def looks_at(work: Work, call: Call) -> None:
         work.say(
             "deletes",
             "`deployment delete`: a spec says what is to run; leave the entry out, or `fwctl destroy`",
+            work.by_target.get(key_of(target.text)) if target is not None else None,
         )
     elif verb == "undelete":
         work.say("undeletes", "`deployment undelete`: `fwctl undo NAME` does this")

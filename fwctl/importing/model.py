@@ -35,13 +35,14 @@ class Entry:
 
 @dataclass(slots=True)
 class Draft:
-    """A spec in the making."""
+    """A spec in the making. variables: values that a script gives the variables it uses."""
 
     account: str
     stack: str = "default"
     entries: list[Entry] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

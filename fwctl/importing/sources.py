@@ -1,18 +1,28 @@
-"""Scripts, Makefiles, workflows, notebooks, Markdown and Python -> firectl calls with their places. Pure."""
+"""Scripts, Makefiles, workflows, notebooks, pages and programs -> firectl calls with their places. Pure."""
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
-from fwctl.importing.words import Word, commands_in, reference, word
+from fwctl.importing import markup, python_source, yaml_source
+from fwctl.importing.arguments import argument_lists
+from fwctl.importing.assignments import Known, assignments, binaries, with_binaries
+from fwctl.importing.python_source import Piece
+from fwctl.importing.words import BATCH, MAKE, POWERSHELL, SHELL, Word, commands_in
 
 LARGEST_BYTES = 16 * 2**20
-_LIST = re.compile(r"""\[\s*(?=[^\[\]]{0,40}firectl)|firectl\w*\s*=\s*\[(?=\s*["'])""")
-_COMMENT = re.compile(r"\s*(?:#|//)\s*!?\s*[$]?\s*\S*firectl")
+Lines = list[tuple[int, str]]
+
+_COMMENT = re.compile(r"\s*(?:#|//|::|REM\s)\s*!?\s*[$]?\s*\S*firectl")
+_NAMED_LIST = re.compile(r"""firectl\w*\s*=\s*\[(?=\s*["'])""")
+_CONTINUED = {
+    POWERSHELL: re.compile(r"\s`\s*$"),
+    BATCH: re.compile(r"\^\s*$"),
+}
+_BACKSLASH = re.compile(r"(?<!\\)(?:\\\\)*\\\s*$")
 _BESIDE = (
     (
         re.compile(r"api\.fireworks\.ai|\b(?:GET|POST|PUT|PATCH|DELETE)\b.*/deploy\w+|deployments\.create\("),
@@ -29,12 +39,14 @@ _BESIDE = (
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One firectl call: words after the binary. commented: it stands in a comment of its file."""
+    """One firectl call: words after the binary. commented: it stands in a comment of its file.
+    retyped: a text program had changed its quotes, dashes or blanks."""
 
     file: str
     line: int
     words: tuple[Word, ...]
     commented: bool = False
+    retyped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +59,58 @@ class Beside:
     message: str
 
 
-def read(file: str, text: str) -> list[Found | Beside]:
+@dataclass(slots=True)
+class Source:
+    """What one file says. known: variable (`${env:NAME}`) -> the value that the file gives it."""
+
+    file: str
+    items: list[Found | Beside] = field(default_factory=list)
+    known: dict[str, Known] = field(default_factory=dict)
+
+
+def read(file: str, text: str) -> Source:
     """Everything of interest in one file, in its order."""
-    lines = _notebook(text) if file.endswith(".ipynb") else list(enumerate(text.splitlines(), 1))
-    makefile = bool(re.search(r"(?:^|[/\\])(?:GNU)?[Mm]akefile$|\.mk$", file))
-    found: list[Found | Beside] = list(_lists(file, lines))
-    taken = {item.line for item in found}
-    for number, line in _logical(lines):
+    text = text.replace("\r\n", "\n").removeprefix("\ufeff")
+    source = Source(file)
+    name = re.split(r"[/\\]", file)[-1].lower()
+    kind = next((kind for pattern, kind in _KINDS if pattern.search(name)), _unnamed)
+    kind(source, text)
+    source.items = sorted(dict.fromkeys(source.items), key=lambda item: item.line)
+    return source
+
+
+def _script(source: Source, text: str, dialect: str = SHELL) -> None:
+    lines = list(enumerate(text.split("\n"), 1))
+    _lists(source, text)
+    _lines(source, lines, dialect)
+
+
+def _unnamed(source: Source, text: str) -> None:
+    """A script, unless all of it is Python that calls firectl."""
+    if python_source.pieces(text):
+        _python(source, text)
+    else:
+        _script(source, text)
+
+
+def _lines(source: Source, lines: Lines, dialect: str = SHELL) -> None:
+    """Lines for a shell."""
+    source.known |= assignments(lines)
+    names = binaries(lines)
+    taken = {item.line for item in source.items}
+    for number, raw in _logical(lines, dialect):
+        line = markup.straight(raw)
         if number in taken:
             continue
         commented = _COMMENT.match(line) is not None
+        text = re.sub(r"^\t[@+-]+", "", line) if dialect == MAKE else line
         calls = [
-            Found(file, number, tuple(words), commented) for _, words in commands_in(line, makefile=makefile)
+            Found(source.file, number, tuple(words), commented, line != raw)
+            for _, words in commands_in(with_binaries(text, names), dialect=dialect)
         ]
-        found += calls
+        source.items += calls
         if not calls or any(pattern.search(line) for pattern, *_ in _BESIDE[1:]):
-            found += _beside(file, number, line)
-    return sorted(found, key=lambda item: item.line)
+            source.items += _beside(source.file, number, line)
 
 
 def _beside(file: str, number: int, line: str) -> Iterator[Beside]:
@@ -73,14 +120,15 @@ def _beside(file: str, number: int, line: str) -> Iterator[Beside]:
             return
 
 
-def _logical(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def _logical(lines: Lines, dialect: str) -> Iterator[tuple[int, str]]:
     """Lines with their continuations; a comment of a shell goes on only through a backslash."""
+    ends = _CONTINUED.get(dialect, _BACKSLASH)
     held, start = "", 0
     for number, line in lines:
         text = line.lstrip("> ") if held else line
         start = start or number
-        if re.search(r"(?<!\\)(?:\\\\)*\\\s*$", line):
-            held += re.sub(r"\\\s*$", "", text) + " "
+        if ends.search(line):
+            held += ends.sub("", text).removesuffix("\\") + " "
             continue
         yield start, held + re.sub(r"^\s*#", "", text) if held.lstrip().startswith("#") else held + text
         held, start = "", 0
@@ -88,78 +136,117 @@ def _logical(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         yield start, held
 
 
-def _notebook(text: str) -> list[tuple[int, str]]:
-    """Lines of all cells with the line of the file that holds each; the text itself when it is no JSON."""
+def _lists(source: Source, text: str) -> None:
+    """Argument lists of a language that has no reader of its own."""
+    for offset, words in argument_lists(text):
+        source.items.append(Found(source.file, text.count("\n", 0, offset) + 1, tuple(words)))
+    for found in _NAMED_LIST.finditer(text):
+        tail = re.sub(r"^\w+\s*=\s*", "", text[found.start() : found.start() + 4000])
+        words = next((words for _, words in argument_lists('"firectl", ' + tail)), [])
+        source.items.append(Found(source.file, text.count("\n", 0, found.start()) + 1, tuple(words)))
+
+
+def _pieces(source: Source, pieces: list[Piece], lines: Lines) -> None:
+    """What a reader of a language found, and the comments and REST calls that it does not see."""
+    for piece in pieces:
+        if piece.words:
+            source.items.append(Found(source.file, piece.line, tuple(piece.words)))
+        else:
+            numbered = list(zip(piece.lines, piece.text.split("\n"), strict=False))
+            inner = Source(source.file)
+            _lines(inner, numbered)
+            source.items += inner.items
+            source.known |= inner.known
+    source.known |= {name: value for name, value in assignments(lines).items() if name not in source.known}
+    taken = {item.line for item in source.items}
+    for number, line in lines:
+        if number not in taken and _COMMENT.match(line):
+            source.items += [
+                Found(source.file, number, tuple(words), commented=True) for _, words in commands_in(line)
+            ]
+        elif number not in taken:
+            source.items += _beside(source.file, number, line)
+
+
+def _python(source: Source, text: str) -> None:
+    found = python_source.pieces(text)
+    if found is None:
+        _script(source, text)
+    else:
+        _pieces(source, found, list(enumerate(text.split("\n"), 1)))
+
+
+def _yaml(source: Source, text: str) -> None:
+    found = yaml_source.pieces(text)
+    if found is None:
+        _script(source, text)
+    else:
+        _pieces(source, found, list(enumerate(text.split("\n"), 1)))
+
+
+def _markup(source: Source, text: str) -> None:
+    _lines(source, list(markup.code_lines(enumerate(text.split("\n"), 1))))
+    _lists(source, text)
+
+
+def _notebook(source: Source, text: str) -> None:
+    """Cells: `!firectl` lines and `%%bash` cells for a shell, the rest as Python."""
     try:
         cells = json.loads(text)["cells"]
-        sources = [cell["source"] for cell in cells]
-        joined = [part if isinstance(part, str) else "".join(part) for part in sources]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return list(enumerate(text.splitlines(), 1))
-    lines: list[tuple[int, str]] = []
+        found = [(str(cell.get("cell_type")), cell["source"]) for cell in cells]
+        sources = [(kind, part if isinstance(part, str) else "".join(part)) for kind, part in found]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        _script(source, text)
+        return
     cursor = 0
-    for line in (line for cell in joined for line in [*cell.split("\n"), ""]):
-        for form in {json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]} if line else ():
-            place = text.find(form, cursor)
-            if place >= 0:
-                cursor = place
-                break
-        lines.append((text.count("\n", 0, cursor) + 1, line))
-    return lines
+    for kind, cell in sources:
+        lines: Lines = []
+        for line in cell.split("\n"):
+            cursor = _place(text, line, cursor)
+            lines.append((text.count("\n", 0, cursor) + 1, line))
+        _cell(source, kind, lines)
 
 
-def _lists(file: str, lines: list[tuple[int, str]]) -> Iterator[Found]:
-    """Python lists such as ["firectl", "deployment", "create", model]."""
-    text = "\n".join(line for _, line in lines)
-    for match in _LIST.finditer(text):
-        start = match.end() - len(match.group()) + match.group().index("[")
-        words = _list_words(text[start : start + 4000])
-        if words is None:
-            continue
-        if re.search(r"(?:^|[/\\])firectl(?:\.exe)?$", words[0].text) or "FIRECTL" in words[0].text.upper():
-            words = words[1:]
-        elif match.group().startswith("["):
-            continue
-        index = text.count("\n", 0, start)
-        yield Found(file, lines[index][0], tuple(words))
+def _place(text: str, line: str, cursor: int) -> int:
+    """Where a line of a cell stands in the file, from `cursor` on."""
+    for form in {json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]} if line else ():
+        place = text.find(form, cursor)
+        if place >= 0:
+            return place
+    return cursor
 
 
-def _list_words(text: str) -> list[Word] | None:
-    """Words of the list that begins here, None when it is no Python list."""
-    depth = 0
-    position = -1
-    for character in text:
-        position += 1
-        depth += {"[": 1, "]": -1}.get(character, 0)
-        if depth == 0:
-            break
-    else:
-        return None
-    try:
-        tree = ast.parse(text[: position + 1], mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return [_element(item) for item in tree.elts] if isinstance(tree, ast.List) and tree.elts else None
+def _cell(source: Source, kind: str, lines: Lines) -> None:
+    if kind == "markdown":
+        _lines(source, list(markup.code_lines(lines)))
+        return
+    magic = re.compile(r"^\s*[!%]")
+    inside = False
+    code = []
+    for _, line in lines:
+        shell = inside or magic.match(line) is not None
+        inside = shell and _BACKSLASH.search(line) is not None
+        code.append("pass" if shell else line)
+    found = None if lines[0][1].startswith("%%") else python_source.pieces("\n".join(code))
+    if found is None:
+        _lines(source, lines)
+        return
+    numbers = [number for number, _ in lines]
+    for piece in found:
+        piece.line = numbers[min(piece.line, len(numbers)) - 1]
+        piece.lines = tuple(numbers[min(line, len(numbers)) - 1] for line in piece.lines)
+    shell_lines = [pair for pair, text in zip(lines, code, strict=True) if text == "pass" != pair[1]]
+    plain = [pair for pair, text in zip(lines, code, strict=True) if text == pair[1]]
+    _lines(source, shell_lines)
+    _pieces(source, found, plain)
 
 
-def _element(item: ast.expr) -> Word:
-    if isinstance(item, ast.Constant):
-        return word(str(item.value)) if isinstance(item.value, str) else Word(str(item.value))
-    if isinstance(item, ast.JoinedStr):
-        return word("".join(_piece(part) for part in item.values))
-    if isinstance(item, ast.Starred):
-        return Word(ast.unparse(item)[:60], array=True)
-    if isinstance(item, ast.Name | ast.Attribute):
-        return Word(reference(ast.unparse(item).split(".")[-1]))
-    if isinstance(item, ast.Call) and ast.unparse(item.func) == "str" and len(item.args) == 1:
-        return _element(item.args[0])
-    if isinstance(item, ast.Subscript):
-        return Word(reference(ast.unparse(item.value).split(".")[-1] + "_" + ast.unparse(item.slice)))
-    return Word(ast.unparse(item)[:60], computed=True)
-
-
-def _piece(part: ast.expr) -> str:
-    if isinstance(part, ast.Constant):
-        return str(part.value)
-    assert isinstance(part, ast.FormattedValue)
-    return reference(ast.unparse(part.value).split(".")[-1])
+_KINDS: tuple[tuple[re.Pattern[str], Callable[[Source, str], None]], ...] = (
+    (re.compile(r"\.ipynb$"), _notebook),
+    (re.compile(r"\.pyi?$"), _python),
+    (re.compile(r"\.(?:ya?ml|json)$"), _yaml),
+    (re.compile("|".join(re.escape(suffix) + "$" for suffix in markup.SUFFIXES)), _markup),
+    (re.compile(r"^(?:gnu)?makefile$|\.mk$"), lambda source, text: _script(source, text, MAKE)),
+    (re.compile(r"\.ps[md]?1$"), lambda source, text: _script(source, text, POWERSHELL)),
+    (re.compile(r"\.(?:bat|cmd)$"), lambda source, text: _script(source, text, BATCH)),
+)

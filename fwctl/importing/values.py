@@ -17,8 +17,11 @@ Problem = tuple[str, str]
 LEFT_OUT = object()  # the value cannot be written; the problem says why
 
 
-def value_of(row: Field, flag: str, item: Word | None) -> tuple[Any, list[Problem]]:
-    """The value for YAML, or LEFT_OUT, and what is to be said about it."""
+def value_of(
+    row: Field, flag: str, item: Word | None, resolved: str | None = None
+) -> tuple[Any, list[Problem]]:
+    """The value for YAML, or LEFT_OUT, and what is to be said about it. resolved: the word with the values
+    that its script gives its variables; used where a field takes no variable."""
     if flag == "--enable-addons":
         return _switch(item, "multi_lora")
     if flag == "--disable-speculative-decoding":
@@ -29,18 +32,30 @@ def value_of(row: Field, flag: str, item: Word | None) -> tuple[Any, list[Proble
         return _secret(flag, item)
     if item.computed:
         return LEFT_OUT, [("computed", f"{flag} {item.text}: the value exists only when the script runs")]
+    return _of_text(row, flag, item, resolved)
+
+
+def _of_text(row: Field, flag: str, item: Word, resolved: str | None) -> tuple[Any, list[Problem]]:
+    said = _said(flag, item)
+    if not is_open(item.text):
+        value, problems = _READERS.get(row.kind, _text)(row, flag, item.text)
+        return value, [*said, *problems]
+    if row.kind in _TEXTS:
+        return item.text, said
+    if resolved is None:
+        message = f"{flag} {item.text}: {row.path} takes no variable, write its value"
+        return LEFT_OUT, [*said, ("variable", message)]
+    value, problems = _READERS.get(row.kind, _text)(row, flag, resolved)
+    message = f"{flag} {item.text}: {row.path} takes no variable; {resolved} is what the script sets"
+    return value, [*said, ("variable", message), *problems]
+
+
+def _said(flag: str, item: Word) -> list[Problem]:
     if item.made:
-        said = [("placeholder", f"{flag} {' '.join(item.made)} is a placeholder: put the real value in")]
-    else:
-        said = []
-    if is_open(item.text):
-        if row.kind in _TEXTS:
-            return item.text, said
-        return LEFT_OUT, [
-            *said,
-            ("variable", f"{flag} {item.text}: {row.path} takes no variable, write its value"),
-        ]
-    return _READERS.get(row.kind, _text)(row, flag, item.text)
+        return [("placeholder", f"{flag} {' '.join(item.made)} is a placeholder: put the real value in")]
+    if item.guessed:
+        return [("default", f"{flag} {item.guessed}: an argument of the script; its default is written")]
+    return []
 
 
 def _switch(item: Word | None, word: str) -> tuple[Any, list[Problem]]:

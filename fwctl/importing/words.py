@@ -8,36 +8,51 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+SHELL, MAKE, POWERSHELL, BATCH = "sh", "make", "powershell", "batch"
 
 BINARY = re.compile(
-    r"""(?<![\w.$/~-])(?:"\$\{?FIRECTL\w*\}?"|\$\{?FIRECTL(?:_BIN|_PATH|_CMD)?\}?|\$\(FIRECTL\w*\)"""
-    r"""|"?(?:[\w.~-]*/)*firectl(?:\.exe)?"?)(?=[ \t]+\S)"""
+    r"""(?<![\w.$/~-])(?:"\$\{?FIRECTL\w*\}?"|\$\{?FIRECTL(?:_BIN|_PATH|_CMD)?(?::-[^}]*)?\}?"""
+    r"""|\$\(FIRECTL\w*\)|(?P<quote>["']?)(?:[\w.~${}-]*/)*firectl(?:\.exe)?(?P=quote))(?=[ \t]+\S)"""
 )
-_VARIABLE = re.compile(r"\$\{\{\s*(?:\w+\.)*(\w+)\s*\}\}|\$\{(\w+)(?::?[-=?+][^}]*)?\}|\$(\w+)")
+# Whole `${{ ... }}` and `{{ ... }}` of workflows and templates, then the variables of shells.
+_EXPRESSION = re.compile(r"\$?\{\{(.*?)\}\}")
+_PATH = re.compile(r"\s*-?\s*\.?([A-Za-z_][\w.-]*)")
+_EXPRESSION_DEFAULT = re.compile(r"(?:\|\||\|\s*default\(?)\s*(['\"])(.*?)\1")
+_VARIABLE = re.compile(
+    r"\$\{(?P<braced>[A-Za-z_]\w*)(?::?(?P<how>[-=?])(?P<default>[^}]*))?\}"
+    r"|\$env:(?P<shell>[A-Za-z_]\w*)|\$(?P<plain>[A-Za-z_]\w*)"
+)
+_ARGUMENT_DEFAULT = re.compile(r"\$\{\d+:?[-=]([^}$]+)\}")
+_REFERENCE = re.compile(r"\$\{env:\w+\}")
 _PLACEHOLDER = re.compile(
     r"<([A-Za-z_][\w .-]*)>|\{([A-Za-z_][\w.]*)(?:\[[^]\s]*\])?\}|\b(YOUR_\w+|YOUR-[\w-]+)\b"
 )
-_ARRAY = re.compile(r"\$\{(\w+)\[[@*]\][^}]*\}|\$@|\$\*")
+_ARRAY = re.compile(r"\$\{(\w+)\[[@*]\][^}]*\}|\$\{?[@*](?::\d+)?\}?|@\w+")
 _STOP = set("|;&()`")
 _REDIRECT = re.compile(r"\d*>{1,2}(?:&\d|\s*\S+)?|<\s+\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One argument. made: names of placeholders in it. computed: its value exists only at run time."""
+    """One argument. made: names of placeholders in it. computed: its value exists only at run time.
+    defaults: values that the text itself gives its variables. guessed: the raw text, when `text` is the
+    default of an argument of the script."""
 
     text: str
     made: tuple[str, ...] = ()
     array: bool = False
     computed: bool = False
+    defaults: tuple[tuple[str, str], ...] = ()
+    guessed: str = ""
 
 
-def commands_in(line: str, *, makefile: bool = False) -> Iterator[tuple[int, list[Word]]]:
+def commands_in(line: str, *, dialect: str = SHELL) -> Iterator[tuple[int, list[Word]]]:
     """(column from 0, words after the binary) of every firectl call in one logical line."""
     at = 0
     while (found := BINARY.search(line, at)) is not None:
-        words, at = _Lexer(line, found.end(), _open_quote(line[: found.start()]), makefile).run()
+        words, at = _Lexer(line, found.end(), _open_quote(line[: found.start()]), dialect).run()
         if words:
             yield found.start(), words
 
@@ -70,7 +85,7 @@ class _Lexer:
     line: str
     at: int
     outer: str
-    makefile: bool
+    dialect: str
     words: list[Word] = field(default_factory=list)
     raw: str = ""
     quoted: str = ""
@@ -84,7 +99,7 @@ class _Lexer:
 
     def _end_word(self) -> None:
         if self.started:
-            self.words.append(word(self.raw, makefile=self.makefile))
+            self.words.append(word(self.raw, dialect=self.dialect))
         self.raw, self.started = "", False
 
     def _add(self, text: str, end: int) -> bool:
@@ -120,11 +135,11 @@ class _Lexer:
     def _text(self) -> bool:
         """Anything else belongs to a word, or ends the call (False)."""
         line, at, character = self.line, self.at, self.line[self.at]
-        if character == "\\" and self.quoted != "'" and at + 1 < len(line):
+        whole = self._whole()
+        if whole:
+            return self._add(line[at:whole], whole)
+        if character == "\\" and self.quoted != "'" and self.dialect != BATCH and at + 1 < len(line):
             return self._add(line[at + 1], at + 2)
-        if self.quoted != "'" and line.startswith("$(", at):
-            end = _closing(line, at + 2)
-            return self._add(line[at:end], end)
         if self.quoted:
             return self._add(character, at + 1)
         if character in "{<" and (close := _bracket_end(line, at)):
@@ -132,7 +147,20 @@ class _Lexer:
         comment = character == "#" and not self.started
         if comment or character in _STOP or (self.outer and character == self.outer):
             return False
-        return self._add(character, at + 1)
+        return not line.startswith("</", at) and self._add(character, at + 1)
+
+    def _whole(self) -> int:
+        """Where an expression that may hold blanks ends: `${{ ... }}`, `{{ ... }}`, `$( ... )`, `${...}`."""
+        line, at = self.line, self.at
+        expression = _EXPRESSION.match(line, at)
+        if expression is not None:
+            return expression.end()
+        if self.quoted == "'":
+            return 0
+        if line.startswith("$(", at):
+            return _closing(line, at + 2)
+        end = line.find("}", at) if line.startswith("${", at) else -1
+        return end + 1
 
 
 def _bracket_end(line: str, at: int) -> int:
@@ -140,7 +168,7 @@ def _bracket_end(line: str, at: int) -> int:
     closing = "}" if line[at] == "{" else ">"
     end = line.find(closing, at)
     inside = line[at + 1 : end]
-    return end + 1 if 0 < end - at < 60 and not (set(inside) & set("<>{\"'")) else 0
+    return end + 1 if 0 < end - at < 60 and not (set(inside) & set("<>{\"'/")) else 0
 
 
 def _closing(line: str, at: int) -> int:
@@ -151,18 +179,49 @@ def _closing(line: str, at: int) -> int:
     return at
 
 
-def word(raw: str, *, makefile: bool = False) -> Word:
+def word(raw: str, *, dialect: str = SHELL) -> Word:
     """A word as written, with its variables and placeholders in the form of the spec."""
     if _ARRAY.fullmatch(raw):
         return Word(raw, array=True)
-    if makefile:
+    if dialect == MAKE:
         raw = re.sub(r"\$\((\w+)\)", r"${\1}", raw).replace("$$", "$")
-    if "$(" in raw or re.search(r"\$[0-9#?!]", raw):
+    elif dialect == BATCH:
+        raw = re.sub(r"%(\w+)%", r"${\1}", raw)
+    guess = _ARGUMENT_DEFAULT.fullmatch(raw)
+    if guess is not None:
+        return replace(word(guess[1]), guessed=raw)
+    defaults: dict[str, str] = {}
+    text = _EXPRESSION.sub(lambda found: _expression(found, defaults), raw)
+    text = _VARIABLE.sub(lambda found: _variable(found, defaults), text)
+    left = _REFERENCE.sub("", text)
+    if "$(" in left or "${" in left or re.search(r"\$[0-9#?!]", left):
         return Word(raw, computed=True)
     made: list[str] = []
-    text = _VARIABLE.sub(lambda found: reference(next(g for g in found.groups() if g)), raw)
     text = _PLACEHOLDER.sub(lambda found: _placeholder(found, made, text), text)
-    return Word(text, tuple(made))
+    return Word(text, tuple(made), defaults=tuple(defaults.items()))
+
+
+def _expression(found: re.Match[str], defaults: dict[str, str]) -> str:
+    """`${{ inputs.id || 'chat' }}` or `{{ model | default("m") }}` as a variable of the last name."""
+    path = _PATH.match(found[1])
+    if path is None or found[1][path.end() :].lstrip().startswith("("):
+        return f"$({found[1].strip()})"
+    name = path[1].rsplit(".", 1)[-1]
+    default = _EXPRESSION_DEFAULT.search(found[1], path.end())
+    return _with_default(name, default[2] if default else None, defaults)
+
+
+def _variable(found: re.Match[str], defaults: dict[str, str]) -> str:
+    name = found["braced"] or found["shell"] or found["plain"]
+    given = found["default"] if found["how"] in ("-", "=") else None
+    return _with_default(name, given.strip("\"'") if given else None, defaults)
+
+
+def _with_default(name: str, value: str | None, defaults: dict[str, str]) -> str:
+    text = reference(name)
+    if value and not set(value) & set("$`("):
+        defaults[text] = value
+    return text
 
 
 def _placeholder(found: re.Match[str], made: list[str], text: str) -> str:
