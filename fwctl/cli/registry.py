@@ -63,7 +63,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("audit", "audit", "List what is idle, failed or owned by nobody, and its cost.", DEPLOY),
     Entry("bench init", "bench", "Print a small example prompt set.", MEASURE),
     Entry("bench run", "bench", "Send a prompt set and record every answer.", MEASURE),
-    Entry("bench compare", "bench", "Compare two runs, paired by prompt.", MEASURE),
+    Entry("bench compare", "bench_compare", "Compare two runs, paired by prompt.", MEASURE),
     Entry("bench selftest", "bench", "Measure the error of the harness itself.", MEASURE),
     Entry("demo", "demo", "Run the whole job on the simulator; no account needed.", HELP),
     Entry("sim status", "sim", "Say where the simulator keeps its state and what is in it.", HELP),
