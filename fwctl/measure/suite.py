@@ -30,11 +30,14 @@ EXAMPLE = (
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One request of a suite; `body` holds what is sent, without the model."""
+    """One request of a suite; `body` holds what is sent, without the model. `expected` and `grader` are for
+    evaluations and are never sent."""
 
     id: str
     type: str
     body: Mapping[str, Any]
+    expected: Any = None
+    grader: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,8 @@ def _prompt(path: Path, number: int, line: bytes) -> tuple[Prompt, bytes]:
     if text is not None:
         body["messages"] = [{"role": "user", "content": body.pop("prompt")}]
     canonical = json.dumps(item, sort_keys=True, separators=(",", ":")).encode()
-    return Prompt(item["id"], str(item.get("type", "other")), body), canonical
+    kind = str(item.get("type", "other"))
+    return Prompt(item["id"], kind, body, item.get("expected"), item.get("grader")), canonical
 
 
 def _are_messages(value: object) -> bool:
