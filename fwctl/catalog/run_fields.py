@@ -124,7 +124,7 @@ FILE_KINDS: tuple[FileKind, ...] = (
         "Deployments and what they need.",
         ("settings", "budget", "defaults", "deployments"),
     ),
-    FileKind("Targets", "What a bench run asks.", ("targets", "settings"), ("targets",)),
+    FileKind("Targets", "What a bench run asks.", ("targets", "defaults"), ("targets",)),
     FileKind("Routes", "Routes of the fallback router.", ("routes", "settings"), ("routes",)),
     FileKind("Watch", "Rules and sinks of `fwctl watch`.", None),
     FileKind("Adapt", "The adaptive drafting pipeline.", None),

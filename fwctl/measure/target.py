@@ -19,7 +19,8 @@ class Target:
 
     predictions: send the `prediction` of a prompt. response_format: instead of the prompt's own.
     schema_in_prompt: tell the model the schema too. deployment: the resource that serves it, where its
-    replicas can be watched. usd_per_hour: what it costs with all replicas that run.
+    replicas can be watched. usd_per_hour: what it costs with all replicas that run. token_prices: of a
+    serverless model, USD per million of `input`, `cached_input` and `output` tokens.
     """
 
     name: str
@@ -35,6 +36,8 @@ class Target:
     deployment: str | None = None
     usd_per_hour: float | None = None
     api_key_env: str | None = None
+    account: str | None = None
+    token_prices: Mapping[str, float] = field(default_factory=dict)
 
     def body(self, prompt: Mapping[str, Any]) -> dict[str, Any]:
         """The JSON body for one prompt; `extra` wins over everything but streaming."""
@@ -73,3 +76,21 @@ def is_fireworks(url: str) -> bool:
     except ValueError:
         return False
     return parts.scheme == "https" and (host == "fireworks.ai" or host.endswith(".fireworks.ai"))
+
+
+def url_problem(url: str) -> str | None:
+    """What is wrong with the address of a server, None when nothing is. Says nothing of what it holds."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "is not a valid URL"
+    if parts.scheme not in ("http", "https") or not host:
+        return "must begin with http:// or https:// and name a host"
+    if parts.username is not None or parts.password is not None:
+        return "must not hold a user or password"
+    if parts.query or parts.fragment:
+        return "must not hold a query or fragment"
+    if any(character.isspace() or not character.isprintable() for character in url):
+        return "must not hold spaces"
+    return "must end before /chat/completions" if parts.path.endswith("/chat/completions") else None

@@ -1,0 +1,196 @@
+"""One target of a file: its fields, how they are read, and the rules across them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fwctl.catalog.fields import Field, Kind
+from fwctl.inference.client import FIREWORKS_URL, Timeouts
+from fwctl.measure.target import FIREWORKS_KEY, Target, is_fireworks, url_problem
+from fwctl.spec import environment, values
+from fwctl.spec.groups import Group, group_of
+from fwctl.spec.mistakes import described
+from fwctl.spec.nodes import Broken, Scalar, place
+from fwctl.spec.nodes import Mapping as Tree
+from fwctl.spec.reader import Checked, Reader, Run, layered
+from fwctl.spec.report import escape, shown
+from fwctl.spec.scalars import Form, form_of
+from fwctl.units import parse_duration
+
+# What a target says. Bodies (`extra`, `response_format`) are taken as they are written.
+FIELDS: tuple[Field, ...] = (
+    Field("deployment", Kind.TEXT, "Logical name of a deployment of the specs.", example="chat"),
+    Field("model", Kind.TEXT, "Model string that is sent; MODEL#DEPLOYMENT for an addon.", example="m"),
+    Field("base_url", Kind.TEXT, "OpenAI-compatible server, up to /v1.", example=FIREWORKS_URL),
+    Field("account", Kind.TEXT, "Account of the deployment.", example="acme"),
+    Field("predictions", Kind.BOOL, "Send the `prediction` of a prompt.", example=True),
+    Field("schema_in_prompt", Kind.BOOL, "Tell the model the schema in words too.", example=True),
+    Field("response_format", Kind.OBJECT, "Instead of the prompt's own.", example={"type": "json_object"}),
+    Field("extra", Kind.OBJECT, "Joins every request body.", example={"top_p": 0.9}),
+    Field("headers", Kind.TAGS, "Sent with every request; no secrets.", example={"x-team": "search"}),
+    Field("timeouts.connect", Kind.DURATION, "To connect.", example="10s"),
+    Field("timeouts.ttft", Kind.DURATION, "Until the first token.", example="2m"),
+    Field("timeouts.idle", Kind.DURATION, "Between two reads.", example="1m"),
+    Field("timeouts.total", Kind.DURATION, "For everything.", example="10m"),
+    Field("usd_per_hour", Kind.NUMBER, "Cost of all its replicas.", minimum=0, example=8.0),
+    Field("price.input", Kind.NUMBER, "USD per million prompt tokens.", minimum=0, example=0.2),
+    Field("price.cached_input", Kind.NUMBER, "USD per million cached ones.", minimum=0, example=0.1),
+    Field("price.output", Kind.NUMBER, "USD per million output tokens.", minimum=0, example=0.8),
+)
+_KEY = "api_key"
+_SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"})
+
+
+def _group() -> Group:
+    group = group_of(FIELDS)
+    group.children[_KEY] = Field(_KEY, Kind.TEXT, "Reference to the variable that holds the key.")
+    return group
+
+
+def read_fields(reader: Reader, node: Tree) -> Checked:
+    """Values of one mapping; the key is read apart, so that nothing ever holds its value by accident."""
+    rest = Tree(node.start, node.end)
+    rest.entries = {text: entry for text, entry in node.entries.items() if text != _KEY}
+    checked = reader.read(_group(), rest)
+    if _KEY in node.entries:
+        _read_key(reader, *node.entries[_KEY])
+    for path in ("extra", "response_format"):
+        if path in checked.values:
+            checked.values[path] = plain(checked.values[path])
+    for name, text in checked.references.get("headers", {}).items():
+        if environment.OPENING in str(text):
+            _no_secret(reader, f"headers.{name}")
+    for name in checked.values.get("headers", {}):
+        if name.lower() in _SECRET_HEADERS:
+            _no_secret(reader, f"headers.{name}")
+    return checked
+
+
+def _no_secret(reader: Reader, path: str) -> None:
+    reader.run.report.sources.hide(reader.checked.places[path])
+    message = f"{path} is written to the files of a run, so it takes no secret"
+    reader.problem(
+        "FW207", reader.checked.places[path], message, 'write api_key: "${env:NAME}"', path="headers"
+    )
+
+
+def _read_key(reader: Reader, key: Scalar, value: Any) -> None:
+    """FW207 for a key that is written out; it is neither quoted nor shown."""
+    checked = reader.checked
+    checked.places[_KEY] = place(key, value)
+    if isinstance(value, Broken):
+        return
+    if not isinstance(value, Scalar) or not environment.is_reference(value.text):
+        reader.run.report.sources.hide((value.start, value.end))
+        message = "api_key takes a reference to an environment variable and nothing else"
+        reader.problem("FW207", checked.places[_KEY], message, 'write api_key: "${env:NAME}"', path=_KEY)
+        return
+    checked.values[_KEY] = value.text.removeprefix(environment.OPENING).removesuffix("}")
+
+
+def plain(node: Any) -> Any:
+    """A tree as the JSON value that YAML 1.2 makes of it."""
+    if not isinstance(node, Scalar):
+        if isinstance(node, Tree):
+            return {text: plain(value) for text, (_, value) in node.entries.items()}
+        return [plain(item) for item in getattr(node, "items", ())]
+    form = form_of(node.text) if node.plain else Form.TEXT
+    if form in (Form.FLOAT, Form.EXPONENT):
+        return float(node.text)
+    return None if form is Form.NULL else values.raw(node)
+
+
+class Entry:
+    """One target: its own fields over the defaults, and the rules across them."""
+
+    def __init__(self, run: Run, name: str, key: Scalar, defaults: Checked) -> None:
+        self.reader = Reader(run, "/targets/" + escape(name), name)
+        self.name = name
+        self.span = (key.start, key.end)
+        self.defaults = defaults
+
+    def target(self, node: Any) -> Target | None:
+        if not isinstance(node, Tree):
+            if not isinstance(node, Broken):
+                message = f"target {shown(self.name)} must be a mapping of fields, not {described(node)}"
+                self.reader.problem("FW202", self.span, message, "indent its fields below its name")
+            return None
+        self.checked = layered([self.defaults, read_fields(self.reader, node)])
+        self._model()
+        key, url = self._key(), self._url()
+        get = self.checked.values.get
+        return Target(
+            self.name,
+            url,
+            get("model") or "",
+            self.reader.run.environ.get(key) if key else None,
+            self._timeouts(),
+            extra=get("extra") or {},
+            headers=get("headers") or {},
+            predictions=get("predictions", True),
+            response_format=get("response_format"),
+            schema_in_prompt=get("schema_in_prompt", True),
+            deployment=get("deployment"),
+            usd_per_hour=get("usd_per_hour"),
+            api_key_env=key,
+            account=get("account"),
+            token_prices={
+                path.partition(".")[2]: value
+                for path, value in self.checked.values.items()
+                if path.startswith("price.")
+            },
+        )
+
+    def _wrong(self, code: str, path: str, message: str, suggestion: str | None = None) -> None:
+        span = self.checked.places.get(path, self.span)
+        self.reader.problem(code, span, message, suggestion, path=path if path in self.checked.places else "")
+
+    def _model(self) -> None:
+        places = self.checked.places
+        if ("model" in places) == ("deployment" in places):
+            message = f"target {shown(self.name)} needs either deployment or model"
+            self._wrong(
+                "FW204", "model", message, "deployment: a name of the specs; model: the string to send"
+            )
+        for path in ("model", "deployment"):
+            if self.checked.values.get(path) == "":
+                self._wrong("FW203", path, f"{path} is empty")
+
+    def _url(self) -> str:
+        written = self.checked.values.get("base_url")
+        if written is None:
+            return FIREWORKS_URL
+        text = str(written).rstrip("/")
+        problem = url_problem(text)
+        if problem:
+            self.reader.run.report.sources.hide(self.checked.places["base_url"])
+            self._wrong("FW203", "base_url", f"base_url {problem}", f"for example {FIREWORKS_URL}")
+        return text
+
+    def _key(self) -> str | None:
+        """Name of the variable. The Fireworks key goes to Fireworks and nowhere else."""
+        key, url = self.checked.values.get(_KEY), self._fireworks()
+        if key is None:
+            return FIREWORKS_KEY if url and self.reader.run.environ.get(FIREWORKS_KEY) else None
+        if key == FIREWORKS_KEY and not url:
+            message = f"{FIREWORKS_KEY} is sent to Fireworks only, and base_url is another server"
+            self._wrong("FW207", _KEY, message, "give that server a key of its own")
+        elif not self.reader.run.environ.get(key):
+            advice = "set the variable where fwctl runs"
+            self._wrong("FW108", _KEY, f"environment variable {key} is not set", advice)
+        return str(key)
+
+    def _fireworks(self) -> bool:
+        return is_fireworks(str(self.checked.values.get("base_url", FIREWORKS_URL)))
+
+    def _timeouts(self) -> Timeouts:
+        seconds = {
+            f"{path.partition('.')[2]}_s": parse_duration(value)
+            for path, value in self.checked.values.items()
+            if path.startswith("timeouts.")
+        }
+        for name, value in seconds.items():
+            if value <= 0:
+                path = f"timeouts.{name.removesuffix('_s')}"
+                self._wrong("FW203", path, f"{path} must be above 0")
+        return Timeouts(**seconds)
