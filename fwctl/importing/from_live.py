@@ -8,7 +8,7 @@ from typing import Any
 
 from fwctl.catalog.fields import BY_PATH, Owner
 from fwctl.importing.model import Draft, Entry, Remark
-from fwctl.live.identity import LEAVING, NEXT
+from fwctl.live.identity import LEAVING, NEXT, is_candidate
 from fwctl.live.model import LiveDeployment, LiveState, ShapeVersion
 from fwctl.live.normalise import shape_of, short_id
 
@@ -71,6 +71,8 @@ def _refusal(item: LiveDeployment, stack: str, names: set[str]) -> tuple[str, st
         return "no_model", "names no model"
     if marker is not None and marker.stack != stack:
         return "other_stack", f"belongs to stack {marker.stack}; import it with --stack {marker.stack}"
+    if is_candidate(item):
+        return "experiment", "was made by an experiment; `fwctl experiment list` says which"
     if marker is not None and (marker.role == NEXT or marker.name in names):
         return "replacement", f"is the other half of a replacement of {marker.name}"
     return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from fwctl.live.model import LiveDeployment
 from fwctl.spec.model import Deployment
@@ -39,19 +40,49 @@ class Match:
 @dataclass(frozen=True, slots=True)
 class Matches:
     """by_name: one match for each spec entry. orphans: this stack's marked deployments that no entry
-    means, by logical name. managed: every live deployment marked for this stack."""
+    means, by logical name. managed: every live deployment marked for this stack. candidates: what an
+    experiment of this stack made; apart from the rest, because no spec ever lists it."""
 
     by_name: Mapping[str, Match]
     orphans: Mapping[str, tuple[LiveDeployment, ...]]
     managed: tuple[LiveDeployment, ...]
+    candidates: tuple[LiveDeployment, ...] = ()
 
 
-def match(deployments: Iterable[Deployment], live: Mapping[str, LiveDeployment], stack: str) -> Matches:
-    """Pairs spec entries with live deployments; linear in both, independent of their order."""
+def is_candidate(item: LiveDeployment, stack: str | None = None) -> bool:
+    """True for a deployment that an experiment made and that is not on its way out: its marker has an
+    end. stack: only of this stack."""
+    marker = item.marker
+    if marker is None or marker.expires is None or item.state in LEAVING:
+        return False
+    return stack is None or marker.stack == stack
+
+
+def has_expired(item: LiveDeployment, now: datetime) -> bool:
+    """True for an experiment's deployment whose time has passed; any run of its stack may delete it."""
+    marker = item.marker
+    return is_candidate(item) and marker is not None and marker.expires is not None and marker.expires <= now
+
+
+def match(
+    deployments: Iterable[Deployment],
+    live: Mapping[str, LiveDeployment],
+    stack: str,
+    *,
+    experiment: bool = False,
+) -> Matches:
+    """Pairs spec entries with live deployments; linear in both, independent of their order.
+
+    experiment: the entries are candidates of an experiment. Markers of candidates and of the stack's own
+    deployments never stand for one another, whatever their names.
+    """
     present = [live[key] for key in sorted(live)]
+    candidates = tuple(item for item in present if is_candidate(item, stack))
     marked: dict[str, list[LiveDeployment]] = defaultdict(list)
     for item in present:
-        if item.marker is not None and item.marker.stack == stack and item.state not in LEAVING:
+        if item.marker is None or item.marker.stack != stack or item.state in LEAVING:
+            continue
+        if is_candidate(item) == experiment:
             marked[item.marker.name].append(item)
     by_name = {
         entry.name: _match(marked.get(entry.name, []), live.get(entry.deployment_id)) for entry in deployments
@@ -62,7 +93,8 @@ def match(deployments: Iterable[Deployment], live: Mapping[str, LiveDeployment],
         for name, items in sorted(marked.items())
         if name not in by_name and (left := tuple(i for i in items if i.deployment_id not in meant))
     }
-    return Matches(by_name, orphans, tuple(item for items in marked.values() for item in items))
+    managed = tuple(item for items in marked.values() for item in items)
+    return Matches(by_name, {} if experiment else orphans, managed, candidates)
 
 
 def _match(marked: list[LiveDeployment], by_id: LiveDeployment | None) -> Match:

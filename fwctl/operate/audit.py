@@ -9,7 +9,7 @@ from typing import Any
 
 from fwctl.catalog.prices import PriceList
 from fwctl.errors import Diagnostic, Severity
-from fwctl.live.identity import LEAVING, Matches, match
+from fwctl.live.identity import LEAVING, Matches, has_expired, match
 from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.spec.model import Deployment, Spec
 
@@ -162,6 +162,8 @@ def _orphaned(subject: Subject) -> str | None:
     marker = subject.live.marker
     if marker is None or subject.entry is not None or not subject.own or marker.protect:
         return None
+    if marker.expires is not None:  # an experiment's, which no spec lists; `expired` says when it is over
+        return None
     return f"is marked {marker.stack}/{marker.name}, and the specs no longer list it"
 
 
@@ -174,9 +176,9 @@ def _protected(subject: Subject) -> str | None:
 
 def _expired(subject: Subject) -> str | None:
     marker = subject.live.marker
-    if marker is None or marker.expires is None or marker.expires > subject.now:
+    if marker is None or not has_expired(subject.live, subject.now):
         return None
-    return f"was to live until {marker.expires:%Y-%m-%dT%H:%MZ} only"
+    return f"was made by an experiment, to live until {marker.expires:%Y-%m-%dT%H:%MZ}"
 
 
 def _failed(subject: Subject) -> str | None:
@@ -214,7 +216,9 @@ _ERROR, _WARNING, _NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 RULES: tuple[Rule, ...] = (
     Rule("failed", _ERROR, _failed, "`fwctl plan` shows the way back, `fwctl destroy {name}` removes it"),
     Rule("orphaned", _ERROR, _orphaned, "`fwctl destroy {name}`, or list it again, or `fwctl forget {name}`"),
-    Rule("expired", _ERROR, _expired, "`fwctl destroy {name}`"),
+    Rule(
+        "expired", _ERROR, _expired, "`fwctl destroy {name}`; any `fwctl apply` of its stack deletes it too"
+    ),
     Rule(
         "protected-but-removed",
         _ERROR,

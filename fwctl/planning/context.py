@@ -11,7 +11,7 @@ from typing import Any
 from fwctl.catalog.prices import PriceList
 from fwctl.errors import Diagnostic, Severity
 from fwctl.firectl.capabilities import Capabilities
-from fwctl.live.identity import Matches
+from fwctl.live.identity import Matches, has_expired
 from fwctl.live.identity import match as match_deployments
 from fwctl.live.model import LiveDeployment, LiveState, ShapeVersion
 from fwctl.live.normalise import full_name
@@ -41,7 +41,16 @@ class Context:
 
     @cached_property
     def matches(self) -> Matches:
-        return match_deployments(self.spec.deployments.values(), self.live.deployments, self.spec.stack)
+        return match_deployments(
+            self.spec.deployments.values(),
+            self.live.deployments,
+            self.spec.stack,
+            experiment=self.options.expires is not None,
+        )
+
+    def is_over(self, live: LiveDeployment | None) -> bool:
+        """True for an experiment's deployment whose time has passed."""
+        return live is not None and has_expired(live, self.now)
 
     @cached_property
     def behind_router(self) -> Mapping[str, tuple[str, ...]]:

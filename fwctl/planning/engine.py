@@ -24,7 +24,7 @@ from fwctl.planning.guards.apply import guarded
 from fwctl.planning.intents import intent_changes
 from fwctl.planning.model import Change, Plan
 from fwctl.planning.options import Intent, PlanOptions
-from fwctl.planning.orphans import orphan_changes
+from fwctl.planning.orphans import expired_changes, orphan_changes
 from fwctl.planning.reservations import reserved
 from fwctl.planning.steps import ROUTER_VERBS
 from fwctl.records.lockfile import LockFile
@@ -149,7 +149,7 @@ def _changes(context: Context) -> tuple[list[Change], list[Mapping[str, Any]], l
         return intent_changes(context), [], []
     changes, drift = _entry_changes(context)
     deletes, notes = orphan_changes(context)
-    return [*changes, *deletes], drift, notes
+    return [*changes, *deletes, *expired_changes(context)], drift, notes
 
 
 def _entry_changes(context: Context) -> tuple[list[Change], list[Mapping[str, Any]]]:

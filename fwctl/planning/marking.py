@@ -26,7 +26,7 @@ def next_marker(context: Context, desired: Desired, live: LiveDeployment | None)
         name=entry.name,
         protect=entry.protected,
         hold_until=hold if hold and hold > context.now else None,
-        expires=old.expires if old else None,
+        expires=old.expires if old else context.options.expires,
         attempt=old.attempt if old else 0,
         tagged=context.caps.has_tags,
         digest=digest,

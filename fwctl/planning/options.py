@@ -29,7 +29,8 @@ class PlanOptions:
 
     targets/excludes: logical names; with targets only these are planned. sets: what-if values by name
     and field path, canonical. intent: restricts the plan to `intent_names`. hold_until: for
-    Intent.HOLD. max_deletes: None keeps the built-in thresholds.
+    Intent.HOLD. max_deletes: None keeps the built-in thresholds. expires: the spec holds candidates of an
+    experiment, which live until then.
     """
 
     targets: tuple[str, ...] = ()
@@ -47,6 +48,7 @@ class PlanOptions:
     intent: Intent | None = None
     intent_names: tuple[str, ...] = ()
     hold_until: datetime | None = None
+    expires: datetime | None = None
 
     def adopts(self, name: str) -> bool:
         """True when this deployment may be taken over."""

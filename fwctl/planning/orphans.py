@@ -25,9 +25,21 @@ def orphan_changes(context: Context) -> tuple[list[Change], list[str]]:
     return changes, notes
 
 
+def expired_changes(context: Context) -> list[Change]:
+    """The deletes of what an experiment left behind, once its time has passed and unless an entry of the
+    spec means it by ID."""
+    meant = {pair.current.deployment_id for pair in context.matches.by_name.values() if pair.current}
+    return [
+        delete(context, marker.name, item, f"made by an experiment, to live until {marker.expires:%F %H:%M}")
+        for item in context.matches.candidates
+        if (marker := item.marker) is not None and context.is_over(item)
+        if item.deployment_id not in meant and context.options.selects(marker.name)
+    ]
+
+
 def delete(context: Context, name: str, live: LiveDeployment, reason: str) -> Change:
     """The removal of one deployment; the guards decide whether it may happen."""
-    lost = name in context.options.allow_traffic_loss
+    lost = name in context.options.allow_traffic_loss or context.is_over(live)
     change = Change(name, live.deployment_id, ("delete",), reason=reason, live=live)
     return with_steps(context, change, [delete_step(live.deployment_id, ignore_checks=lost)])
 

@@ -43,7 +43,7 @@ def named(context: Context, changes: Sequence[Change]) -> Iterable[Finding]:
     if context.options.intent in (Intent.DESTROY, Intent.ROLLBACK):
         return
     for change in filter(removes, active(changes)):
-        if change.name not in context.options.allow_delete:
+        if change.name not in context.options.allow_delete and not context.is_over(change.live):
             what = "deleted" if change.actions == ("delete",) else "replaced"
             yield Finding(
                 "delete",
@@ -57,7 +57,7 @@ def named(context: Context, changes: Sequence[Change]) -> Iterable[Finding]:
 
 def thresholds(context: Context, changes: Sequence[Change]) -> Iterable[Finding]:
     """Many deletes at once are more often a lost file than an intention."""
-    leaving = [change for change in active(changes) if removes(change)]
+    leaving = [change for change in active(changes) if removes(change) and not context.is_over(change.live)]
     size, count = len(context.matches.managed), len(leaving)
     limit = context.options.max_deletes
     if limit is None:
@@ -78,7 +78,7 @@ def thresholds(context: Context, changes: Sequence[Change]) -> Iterable[Finding]
 def traffic(context: Context, changes: Sequence[Change]) -> Iterable[Finding]:
     """The platform refuses to delete what served within the last hour (firectl, September 2026)."""
     for change in filter(removes, active(changes)):
-        if change.name in context.options.allow_traffic_loss:
+        if change.name in context.options.allow_traffic_loss or context.is_over(change.live):
             continue
         requests = context.traffic.get(change.deployment_id)
         if requests is None:
