@@ -1,121 +1,155 @@
-"""One run: load, records as they end, and the summary."""
+"""One run: its levels, the records as they end, and the summary."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-from dataclasses import dataclass
-from datetime import timedelta
-from pathlib import Path
+import os
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 from fwctl.env import Clock
-from fwctl.errors import FwctlError, UsageError
-from fwctl.measure.load import Job, Shape, jobs
-from fwctl.measure.load import run as run_load
-from fwctl.measure.record import Record
-from fwctl.measure.sender import open_session, send
-from fwctl.measure.suite import Suite
+from fwctl.errors import UsageError
+from fwctl.measure import workers
+from fwctl.measure.lags import Lags
+from fwctl.measure.lines import read_rows
+from fwctl.measure.part import Made, Part, perform, require_aiohttp
+from fwctl.measure.plan import Cache, Plan, Shape
+from fwctl.measure.progress import Progress, Watch, expected
+from fwctl.measure.replicas import Replicas, Sample
+from fwctl.measure.resume import Journal, keys_done, start
 from fwctl.measure.summary import summarise
-from fwctl.measure.target import Target
+from fwctl.measure.validity import reasons_by
+from fwctl.measure.warmup import WarmUp
+
+__all__ = ["Cache", "Plan", "Shape", "run"]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to run and where its files go."""
-
-    suite: Suite
-    targets: list[Target]
-    shape: Shape
-    out: Path
-    repeats: int = 1
-    warmup: int = 0
-    keep_text: bool = False
-
-
-def run(plan: Plan, clock: Clock, selftest: dict[str, Any] | None = None) -> dict[str, Any]:
+def run(
+    plan: Plan,
+    clock: Clock,
+    selftest: dict[str, Any] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    lock: Mapping[str, Any] | None = None,
+    watch: Watch | None = None,
+    sample: Sample | None = None,
+) -> dict[str, Any]:
     """Run to the end or to Ctrl-C, write records.jsonl and summary.json, and return the summary.
 
-    Raises UsageError when the folder cannot be written or holds another run.
+    environ: of the workers, by default that of this process. lock: what fwctl.lock says about the
+    deployments. watch: called several times a second; sample: gives the ready replicas by target. Both
+    need `plan.workers` of 1 or more, because they would disturb the load in this process.
+
+    Raises UsageError when the folder cannot be written, holds another run, or is not the one to go on with.
     """
+    require_aiohttp()
     try:
-        import aiohttp  # noqa: F401
-    except ImportError:
-        raise FwctlError(
-            "measuring needs aiohttp, which is not installed", next_steps=["pip install 'fwctl[runtime]'"]
-        ) from None
-    records = plan.out / "records.jsonl"
-    if records.exists():
-        raise UsageError(
-            f"{records} exists already; a run never overwrites another", next_steps=["give --out DIR"]
-        )
-    recorder = _Recorder(plan, clock)
-    lags: list[float] = []
-    interrupted = False
-    try:
-        plan.out.mkdir(parents=True, exist_ok=True)
-        with records.open("x", encoding="utf-8") as recorder.file:
-            try:
-                with _runner() as loop:
-                    lags = loop.run(recorder.everything())
-            except KeyboardInterrupt:
-                interrupted = True
-        found = summarise(
-            recorder.rows, lags, suite_digest=plan.suite.digest, open_loop=plan.shape.rate_per_s is not None
-        )
-        summary = {"run_id": recorder.run_id, "interrupted": interrupted, **found, "lock": None}
-        summary["selftest"] = selftest
-        (plan.out / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        run_ = _Run(plan, clock, start(plan), os.environ if environ is None else environ)
+        run_.watch, run_.replicas = watch, Replicas(sample, clock)
+        with run_.replicas:
+            run_.levels()
+        summary = run_.summary(selftest, lock)
+        text = json.dumps(summary, indent=2) + "\n"
+        (plan.out / "summary.json").write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write to {plan.out}: {error.strerror or error}") from None
     return summary
 
 
-def _runner() -> asyncio.Runner:
-    """The fastest event loop there is; uvloop does not exist on Windows."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.Runner()
-    return asyncio.Runner(loop_factory=uvloop.new_event_loop)
+class _Run:
+    """The state of one call of `run`."""
 
+    watch: Watch | None = None
+    replicas: Replicas
 
-class _Recorder:
-    """Sends jobs and appends each record when it ends, so that an interrupted run keeps what was done."""
-
-    def __init__(self, plan: Plan, clock: Clock) -> None:
+    def __init__(self, plan: Plan, clock: Clock, journal: Journal, environ: Mapping[str, str]) -> None:
         self.plan = plan
         self.clock = clock
-        self.run_id = uuid4().hex[:12]
-        self.rows: list[dict[str, Any]] = []
-        self.file: Any = None
-        self.began = clock.now()
-        self.began_monotonic = clock.monotonic()
+        self.journal = journal
+        self.environ = environ
+        self.lags = Lags()
+        for session in journal.sessions:
+            self.lags.merge(Lags((step, number) for step, number in session["lags"]))
+        self.session: dict[str, Any] = {"began": clock.now().isoformat(), "interrupted": True, "cpu_s": 0.0}
+        self.session |= {"levels": {}, "lags": [], "workers": plan.workers, "replicas": []}
 
-    async def everything(self) -> list[float]:
+    def levels(self) -> None:
+        """Every level of the load, up to the first that was interrupted."""
+        self.journal.sessions.append(self.session)
+        done = keys_done(self.plan.records) if self.plan.resume else frozenset()
+        progress = Progress(expected(self.plan), self.clock.monotonic(), 0.0, self.plan.shapes[0])
+        progress.duration_s = self.plan.duration_s
+        progress.done = len(done)
+        try:
+            for shape in self.plan.shapes:
+                progress.level = shape
+                if self._level(shape, done, progress).interrupted:
+                    return
+            self.session["interrupted"] = False
+        finally:
+            self.session["replicas"] = self.replicas.to_json()
+            self.journal.save()
+
+    def _level(self, shape: Shape, done: frozenset[int], progress: Progress) -> Made:
+        plan, made = self.plan, Made()
+        if plan.duration_s is not None:
+            left = plan.duration_s - self.journal.measured_s(shape.label)
+            if left <= 0:
+                return made
+            plan = replace(plan, duration_s=left)
+        part = Part(plan, shape, self.journal.run_id, plan.records, done=done)
+
+        def idle() -> None:
+            progress.now = self.clock.monotonic()
+            if self.watch is not None:
+                self.watch(progress)
+
+        try:
+            if plan.workers:
+                workers.perform(part, self._count(shape), made, self.environ, on_row=progress.add, idle=idle)
+            else:
+                perform(part, made)
+        finally:
+            self.lags.merge(made.lags)
+            merged = Lags((step, number) for step, number in self.session["lags"])
+            merged.merge(made.lags)
+            self.session["lags"] = sorted(merged.counts.items())
+            self.session["cpu_s"] += made.cpu_s
+            self.session["levels"][shape.label] = made.wall_s
+        return made
+
+    def _count(self, shape: Shape) -> int:
+        """Processes for a level; one without a request at a time would have nothing to do."""
+        most = self.plan.workers
+        return most if shape.rate_per_s is not None else min(most, shape.concurrency)
+
+    def summary(self, selftest: dict[str, Any] | None, lock: Mapping[str, Any] | None) -> dict[str, Any]:
+        """summary.json."""
         plan = self.plan
-        todo = jobs(plan.suite, plan.targets, repeats=plan.repeats, warmup=plan.warmup, seed=plan.shape.seed)
-        connections = 0 if plan.shape.rate_per_s else plan.shape.concurrency
-        async with open_session(connections) as self.session:
-            return (await run_load(self._one, todo, plan.shape)).loop_s
-
-    async def _one(self, job: Job, due: float) -> None:
-        began = self.began + timedelta(seconds=self.clock.monotonic() - self.began_monotonic)
-        record = Record(
-            self.run_id,
-            job.target.name,
-            job.prompt.id,
-            job.repeat,
-            began.isoformat(),
-            job.prompt.type,
-            measured=job.measured,
+        warm_up = WarmUp()
+        found = summarise(
+            warm_up.passing(read_rows(plan.records)),
+            self.lags.seconds(),
+            suite_digest=plan.suite.digest,
+            open_loop=any(shape.rate_per_s is not None for shape in plan.shapes),
         )
-        body = job.target.body(job.prompt.body)
-        answer = await send(self.session, job.target, body, record, due=due)
-        if self.plan.keep_text:
-            record.text = answer.text
-        row = record.to_json()
-        self.file.write(json.dumps(row) + "\n")
-        self.file.flush()
-        self.rows.append(row)
+        reasons = [*found["invalid_reasons"], *self.replicas.reasons()]
+        reasons += reasons_by(selftest, found["lags_p95"])
+        for name, figures in warm_up.by_target.items():
+            if name in found["targets"]:
+                found["targets"][name]["warm_up"] = figures
+        return {
+            "run_id": self.journal.run_id,
+            "interrupted": self.session["interrupted"],
+            **found,
+            "valid": not reasons,
+            "invalid_reasons": reasons,
+            "cache": plan.cache.value,
+            "workers": plan.workers,
+            "sessions": len(self.journal.sessions),
+            "cpu_s": sum(session["cpu_s"] for session in self.journal.sessions),
+            "replicas": self.replicas.to_json(),
+            "lock": lock,
+            "selftest": selftest,
+        }

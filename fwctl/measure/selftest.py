@@ -16,7 +16,7 @@ from typing import Any
 from fwctl.env import Clock
 from fwctl.errors import FwctlError
 from fwctl.measure import run as runs
-from fwctl.measure.load import Shape
+from fwctl.measure.plan import Shape
 from fwctl.measure.suite import load
 from fwctl.measure.target import Target
 from fwctl.process import Running

@@ -12,8 +12,8 @@ from aiohttp import web
 from fwctl.env import SystemClock
 from fwctl.errors import UsageError
 from fwctl.inference.client import Timeouts
-from fwctl.measure.load import Shape
-from fwctl.measure.run import Plan, run
+from fwctl.measure.plan import Plan, Shape
+from fwctl.measure.run import run
 from fwctl.measure.suite import load
 from fwctl.measure.target import Target
 from tests.measure.servers import serving

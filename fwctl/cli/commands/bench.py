@@ -72,7 +72,7 @@ def bench_run(
     Nothing is retried; errors are results. Exit 1 when no request went well, or
     when the run is invalid because this machine was the bottleneck.
     """
-    from fwctl.measure.load import Shape
+    from fwctl.measure.plan import Shape
     from fwctl.measure.run import Plan, run
     from fwctl.measure.suite import load
     from fwctl.measure.target import Target

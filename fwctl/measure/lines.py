@@ -1,0 +1,36 @@
+"""records.jsonl, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fwctl.errors import UsageError
+
+try:
+    from orjson import loads
+except ImportError:
+    from json import loads  # type: ignore[assignment]
+
+
+def parse(line: bytes) -> Mapping[str, Any] | None:
+    """A record, or None for a line that is none, such as the last one of a run that was killed."""
+    try:
+        row = loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return (
+        row if isinstance(row, dict) and {"target", "prompt_id", "repeat", "measured"} <= row.keys() else None
+    )
+
+
+def read_rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    """The records of a file one by one. Raises UsageError when it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                if (row := parse(line)) is not None:
+                    yield row
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None

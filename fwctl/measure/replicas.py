@@ -1,0 +1,74 @@
+"""Ready replicas while a run goes on: a number that changes makes its figures incomparable."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+from fwctl.env import Clock
+from fwctl.errors import FwctlError
+
+EVERY_S = 30.0
+
+# Ready replicas by target; targets that name no deployment are left out.
+Sample = Callable[[], Mapping[str, int]]
+
+
+class Replicas:
+    """Samples before, every 30 s during and after. Nothing happens without a function to sample."""
+
+    def __init__(self, sample: Sample | None, clock: Clock, every_s: float = EVERY_S) -> None:
+        self._sample = sample
+        self._clock = clock
+        self._every_s = every_s
+        self._seen: list[dict[str, Any]] = []
+        self._failed: str | None = None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Replicas:
+        if self._sample is not None:
+            self._take()
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        if self._sample is not None:
+            self._thread.join()
+            self._take()
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """`at` (ISO time) and `ready` (replicas by target) of every sample."""
+        return list(self._seen)
+
+    def reasons(self) -> list[str]:
+        """Why the run is invalid: replicas that came or went, or that could not be read."""
+        found = []
+        for name in sorted({name for row in self._seen for name in row["ready"]}):
+            counts = [row["ready"].get(name, 0) for row in self._seen]
+            if len(set(counts)) > 1:
+                found.append(
+                    f"the ready replicas of {name} changed during the run: from {counts[0]}, "
+                    f"between {min(counts)} and {max(counts)}"
+                )
+        if self._failed is not None:
+            found.append(f"the ready replicas could not be read: {self._failed}")
+        return found
+
+    def _watch(self) -> None:
+        while not self._ended.wait(self._every_s):
+            self._take()
+
+    def _take(self) -> None:
+        assert self._sample is not None
+        try:
+            ready = dict(self._sample())
+        except FwctlError as error:
+            self._failed = error.message
+            return
+        self._seen.append({"at": self._clock.now().isoformat(), "ready": ready})
