@@ -624,6 +624,7 @@ OWN_FIELDS: tuple[Field, ...] = (
     _own("gates.fit", Kind.ENUM, "What an estimated memory shortage does.", enum="gates", example="block"),
     _own("gates.eval", Kind.ENUM, "What missing evaluation evidence does.", enum="gates", example="warn"),
     _own("gates.bench", Kind.ENUM, "What missing bench evidence does.", enum="gates", example="ignore"),
+    _own("gates.max_age", Kind.DURATION, "Evidence that is older does not count.", example="90d"),
     _own(
         "fit.config",
         Kind.TEXT,

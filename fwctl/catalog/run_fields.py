@@ -60,6 +60,12 @@ RUN_FIELDS: tuple[Field, ...] = (
         example="models.json",
     ),
     _row(
+        "settings.evidence",
+        Kind.TEXT,
+        "Folder of evidence files, beside this file; `evidence` when absent.",
+        example="evidence",
+    ),
+    _row(
         "settings.send_pins",
         Kind.ENUM,
         "When pins are sent to firectl beside a shape: auto, always or never.",
@@ -128,6 +134,24 @@ FILE_KINDS: tuple[FileKind, ...] = (
     FileKind("Routes", "Routes of the fallback router.", ("routes", "settings"), ("routes",)),
     FileKind("Watch", "Rules and sinks of `fwctl watch`.", None),
     FileKind("Adapt", "The adaptive drafting pipeline.", None),
-    FileKind("Experiment", "Candidates of an experiment.", None),
+    FileKind(
+        "Experiment",
+        "Candidates of an experiment.",
+        (
+            "settings",
+            "name",
+            "suite",
+            "deployment",
+            "baseline",
+            "spend_cap",
+            "time_to_live",
+            "load",
+            "slo",
+            "quality",
+            "base",
+            "candidates",
+        ),
+        ("candidates", "suite", "spend_cap", "time_to_live"),
+    ),
 )
 ENVELOPE = ("apiVersion", "kind", "account", "stack")

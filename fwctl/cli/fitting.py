@@ -114,6 +114,7 @@ class Around(NamedTuple):
     prices: PriceList
     live: LiveState | None
     environ: Mapping[str, str] | None
+    pools: Mapping[str, float]
 
 
 def check_specs(
@@ -123,13 +124,15 @@ def check_specs(
     live: LiveState | None = None,
     *,
     environ: Mapping[str, str] | None = None,
+    pools: Mapping[str, float] | None = None,
 ) -> tuple[dict[str, Json], list[Diagnostic]]:
     """Fit results by logical name; a deployment that cannot be checked gets a diagnostic instead.
 
     folder: where relative paths of files without a folder of their own begin. live: shapes and models
     as the platform tells them, when they were read. environ: with it a hub id in fit.config is fetched.
+    pools: measured KV pools in bytes per GPU, by logical name.
     """
-    around = Around(folder, prices, live, environ)
+    around = Around(folder, prices, live, environ, pools or {})
     results: dict[str, Json] = {}
     problems: list[Diagnostic] = []
     for name, entry in spec.deployments.items():
@@ -166,6 +169,7 @@ def _request(entry: Deployment, account: str, around: Around) -> FitRequest:
         parameters=model.parameter_count if model else None,
         model_context=model.context_length if model else None,
         drafter=_drafter(entry, version, account),
+        kv_pool_bytes=around.pools.get(entry.name),
         offers=_offers(model_name, live),
         usd_per_gpu_hour=around.prices.usd_per_gpu_hour,
     )

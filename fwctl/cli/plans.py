@@ -8,13 +8,16 @@ from pathlib import Path
 
 from fwctl import __version__
 from fwctl.cli.command import Call
+from fwctl.cli.evidence import Found, find_evidence, measured_pools, planned_evidence
 from fwctl.cli.fitting import check_specs
 from fwctl.cli.pricing import price_list
 from fwctl.cli.session import Session, has_specs, spec_paths
 from fwctl.collector import collector_paused
 from fwctl.errors import Diagnostic, FwctlError, InvalidSpecError, RefusedError
 from fwctl.exitcodes import Exit
+from fwctl.planning.context import Context
 from fwctl.planning.document import has_changes, plan_to_json
+from fwctl.planning.engine import with_sets
 from fwctl.planning.model import Plan
 from fwctl.planning.options import PlanOptions
 from fwctl.planning.plan_file import LARGEST_BYTES, Inputs, StoredPlan, dumps, loads
@@ -54,12 +57,15 @@ def _plan_inputs(
     live = session.live(spec)
     prices = price_list(call, spec)
     lock = None if options.no_lock else lock_of(call, paths)
-    fit, problems = check_specs(spec, call.env.cwd, prices, live, environ=call.env.environ)
-    inputs = Inputs(spec, options, prices, fit, lock=lock)
-    plan = inputs.plan(
-        live, caps=session.firectl.capabilities, now=call.env.clock.now(), starts=start_times(call, spec)
-    )
-    return inputs, plan, tuple(problems)
+    caps, now = session.firectl.capabilities, call.env.clock.now()
+    context = Context(with_sets(spec, options), live, caps, options, prices, now, lock=lock)
+    found = find_evidence(call, paths, spec) if has_specs(call, paths) else Found((), (), there=False)
+    pools = measured_pools(call, context, found)
+    fit, problems = check_specs(spec, call.env.cwd, prices, live, environ=call.env.environ, pools=pools)
+    evidence = planned_evidence(call, replace(context, fit=fit), found)
+    inputs = Inputs(spec, options, prices, fit, evidence, lock=lock)
+    plan = inputs.plan(live, caps=caps, now=now, starts=start_times(call, spec))
+    return inputs, plan, (*problems, *found.problems)
 
 
 def start_times(call: Call, spec: Spec) -> dict[str, list[float]]:

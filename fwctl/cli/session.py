@@ -45,6 +45,7 @@ def load_specs(
     call: Call, paths: Sequence[str], *, need_secrets: bool = False, strict: bool = False
 ) -> Loaded:
     """Load and validate; the result may hold errors."""
+    from fwctl.cli.evidence import offline_evidence
     from fwctl.spec.load import load
 
     return load(
@@ -53,6 +54,7 @@ def load_specs(
         defaults=call.settings.defaults,
         need_secrets=need_secrets,
         strict=strict,
+        evidence=offline_evidence(call, paths),
     )
 
 

@@ -48,11 +48,16 @@ _EVIDENCE_TYPES: Mapping[str, tuple[type, ...]] = {
     "evaluated": (bool,),
     "model_precision": (str,),
     "conversations": (int, float),
+    "tested_by": (str,),
+    "evaluated_by": (str,),
+    "not_tested": (str,),
+    "not_evaluated": (str,),
 }
 
 
 def evidence_from_json(document: Any) -> Evidence:
-    rows = mapping(document, "evidence")
+    rows = dict(mapping(document, "evidence"))
+    read = switch(rows.pop("read", True), "read")
     known = {item.name for item in fields(Evidence)}
     unknown = sorted(set(rows) - known)
     if unknown:
@@ -62,7 +67,7 @@ def evidence_from_json(document: Any) -> Evidence:
         for name, value in mapping(row, key).items():
             if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
                 raise damaged(f"{key} of {name!r} is not a {types[0].__name__}")
-    return Evidence(**rows)
+    return Evidence(**rows, read=read)
 
 
 def damaged(why: str) -> InvalidSpecError:

@@ -46,15 +46,25 @@ _COMPARED = {
 
 def stale_because(record: EvidenceRecord, setting: Setting, around: Around) -> tuple[str, ...]:
     """Every reason why a record does not count for this setting; none when it is fresh."""
+    decided = _decided_by_shape(record, setting)
     reasons = [
         f"{words} was {_shown(getattr(record, name))}, it is {_shown(getattr(setting, name))} now"
         for name, words in _COMPARED.items()
-        if name not in setting.unknown and getattr(record, name) != getattr(setting, name)
+        if name not in setting.unknown | decided and getattr(record, name) != getattr(setting, name)
     ]
     reasons += _suite(record, around)
     if around.max_age is not None and around.now - record.date > around.max_age:
         reasons.append(f"it is {(around.now - record.date).days} days old, more than {around.max_age.days}")
     return tuple(reasons)
+
+
+def _decided_by_shape(record: EvidenceRecord, setting: Setting) -> frozenset[str]:
+    """What a record need not repeat: the version of a shape never changes its hardware or precision."""
+    if record.shape_version is None or record.shape_version != setting.shape_version:
+        return frozenset()
+    return frozenset(
+        name for name in ("precision", "accelerator", "accelerator_count") if getattr(record, name) is None
+    )
 
 
 def is_about(record: EvidenceRecord, setting: Setting, name: str) -> bool:

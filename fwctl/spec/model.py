@@ -57,15 +57,23 @@ class Evidence:
     """What earlier measurements say, handed to the rules that need it (FW305, FW403, FW404, FW410).
 
     tested_replicas: logical name -> highest replica count that a fresh bench covered. evaluated: logical
-    name -> True when fresh evaluation evidence passes for its model and precision. model_precision: model
-    resource name -> the checkpoint's own precision. conversations: logical name -> conversations of the
-    declared workload that fit in the KV memory of one replica. An absent entry means: not known.
+    name -> True when fresh evaluation evidence passes for its model and precision, False when it fails.
+    model_precision: model resource name -> the checkpoint's own precision. conversations: logical name ->
+    conversations of the declared workload that fit in the KV memory of one replica. An absent entry means:
+    not known. tested_by, evaluated_by: logical name -> the file and date that say so. not_tested,
+    not_evaluated: logical name -> the newest record that does not count, and why. read: False when no
+    evidence was looked for, so that missing evidence says nothing (FW403, FW404).
     """
 
     tested_replicas: Mapping[str, int] = field(default_factory=dict)
     evaluated: Mapping[str, bool] = field(default_factory=dict)
     model_precision: Mapping[str, str] = field(default_factory=dict)
     conversations: Mapping[str, float] = field(default_factory=dict)
+    tested_by: Mapping[str, str] = field(default_factory=dict)
+    evaluated_by: Mapping[str, str] = field(default_factory=dict)
+    not_tested: Mapping[str, str] = field(default_factory=dict)
+    not_evaluated: Mapping[str, str] = field(default_factory=dict)
+    read: bool = True
 
 
 @dataclass(frozen=True, slots=True)

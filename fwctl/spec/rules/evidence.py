@@ -32,15 +32,17 @@ def quantised_without_evaluation(d: View) -> Iterator[Finding]:
         precision: BF16
     """
     precision, model, gate = d.get("precision"), d.get("model"), d.get("gates.eval")
-    if d.evidence is None or precision is None or gate == "ignore":
+    if d.evidence is None or not d.evidence.read or precision is None or gate == "ignore":
         return
     own = d.evidence.model_precision.get(model or "")
     bits, own_bits = WEIGHT_BITS.get(precision), WEIGHT_BITS.get(own or "")
     if bits is None or own_bits is None or bits >= own_bits or d.evidence.evaluated.get(d.name):
         return
+    stale = d.evidence.not_evaluated.get(d.name)
     yield d.finding(
         "precision",
-        f"precision {precision} is below the checkpoint's {own} and no fresh evaluation passes",
+        f"precision {precision} is below the checkpoint's {own} and no fresh evaluation passes"
+        + (f" ({stale})" if stale else ""),
         "run `fwctl eval compare` against the 16-bit deployment, or keep its precision",
         Severity.ERROR if gate == "block" else None,
     )

@@ -124,10 +124,12 @@ def never_tested(d: View) -> Iterator[Finding]:
             f"replicas.min and replicas.max are both {high} on interactive traffic: no room to scale",
             "raise replicas.max",
         )
-    if high and high > 1 and d.evidence is not None:
+    if high and high > 1 and d.evidence is not None and d.evidence.read:
         tested = d.evidence.tested_replicas.get(d.name, 0)
         if tested < high:
+            stale = d.evidence.not_tested.get(d.name)
             known = f"the highest load-tested count is {tested}" if tested else "no load test is on record"
+            known += f" ({stale})" if stale else ""
             yield d.finding(
                 "replicas.max",
                 f"replicas.max {high} was never load-tested: {known}",

@@ -1,0 +1,210 @@
+"""From evidence files beside the specs to what rules, gates and the fit check may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from fwctl.cli.command import Call
+from fwctl.cli.session import spec_paths
+from fwctl.errors import Diagnostic, UsageError
+from fwctl.records.evidence import FOLDER_NAME, Stored
+from fwctl.records.evidence import read as read_folder
+from fwctl.spec.model import Deployment, Evidence, Spec
+from fwctl.units import parse_duration
+
+if TYPE_CHECKING:
+    from fwctl.planning.context import Context
+    from fwctl.records.freshness import Around
+    from fwctl.records.lockfile import LockFile
+
+_GATED = ("warn", "block")
+# FW410 compares these with what fits in memory; only then is the fit worth its time.
+_IN_FLIGHT = ("replicas.max_concurrency", "autoscaling.load_targets")
+
+
+class Found(NamedTuple):
+    """The records beside the specs. there: a folder exists, or a gate asks for one."""
+
+    stored: tuple[Stored, ...]
+    problems: tuple[Diagnostic, ...]
+    there: bool
+
+
+def evidence_folder(call: Call, paths: Sequence[str], spec: Spec | None) -> Path:
+    """Where new records go: `settings.evidence`, else evidence/, beside the first of the specs.
+
+    Relative to the folder of the call, as messages show it.
+    """
+    return _folders(call, paths, spec)[0]
+
+
+def _folders(call: Call, paths: Sequence[str], spec: Spec | None) -> list[Path]:
+    name = str(spec.settings.get("evidence", FOLDER_NAME)) if spec is not None else FOLDER_NAME
+    bases = [path if (call.env.cwd / path).is_dir() else path.parent for path in spec_paths(call, paths)]
+    return list(dict.fromkeys(base / name for base in bases))
+
+
+def find_evidence(call: Call, paths: Sequence[str], spec: Spec) -> Found:
+    """Every usable record beside the specs, oldest first."""
+    stored: list[Stored] = []
+    problems: list[Diagnostic] = []
+    folders = _folders(call, paths, spec)
+    for folder in folders:
+        records, wrong = read_folder(call.env.cwd / folder, folder.as_posix())
+        stored += records
+        problems += wrong
+    there = any((call.env.cwd / folder).exists() for folder in folders) or any(
+        entry.own.get(gate) in _GATED
+        for entry in spec.deployments.values()
+        for gate in ("gates.eval", "gates.bench")
+    )
+    return Found(tuple(sorted(stored, key=lambda item: item.record.date)), tuple(problems), there)
+
+
+def around_each(call: Call, spec: Spec, found: Found) -> dict[str, Around]:
+    """What else decides about freshness, by logical name."""
+    from fwctl.records.freshness import Around
+
+    now = call.env.clock.now()
+    digests = _Digests(call.env.cwd)
+    files = {item.record.suite_file for item in found.stored if item.record.suite_file}
+    suites = {name: digest for name in files if (digest := digests.of(Path(name))) is not None}
+    return {
+        name: Around(now, _max_age(entry), suites, _wanted_suite(entry, digests))
+        for name, entry in spec.deployments.items()
+    }
+
+
+def _max_age(entry: Deployment) -> timedelta | None:
+    text = entry.own.get("gates.max_age")
+    return timedelta(seconds=parse_duration(str(text))) if text else None
+
+
+def _wanted_suite(entry: Deployment, digests: _Digests) -> str | None:
+    """Digest of `slo.at.suite`, which stands relative to its spec file or to the folder of the call."""
+    name = entry.own.get("slo.at.suite")
+    if not name:
+        return None
+    at = entry.position_of("slo.at.suite")
+    beside = digests.of(Path(at.file).parent / str(name)) if at is not None else None
+    return beside if beside is not None else digests.of(Path(str(name)))
+
+
+class _Digests:
+    """Digests of prompt sets; each file is read once. A set that cannot be read has changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: dict[Path, str | None] = {}
+
+    def of(self, name: Path) -> str | None:
+        """None when there is no such file here."""
+        path = self._folder / name
+        if path not in self._known:
+            self._known[path] = _digest(path) if path.is_file() else None
+        return self._known[path]
+
+
+def _digest(path: Path) -> str:
+    from fwctl.measure.suite import load
+
+    try:
+        return load(path).digest
+    except UsageError:
+        return "unreadable"
+
+
+def offline_evidence(call: Call, paths: Sequence[str]) -> Callable[[Spec], Evidence | None]:
+    """For `spec.load`: what the files beside the specs say, without a look at the platform."""
+
+    def gather(spec: Spec) -> Evidence | None:
+        from fwctl.cli.plans import lock_of
+        from fwctl.planning.evidence import offline_settings, weigh
+
+        found = find_evidence(call, paths, spec)
+        lock = lock_of(call, paths)
+        fitting = _conversations(call, spec)
+        models = _own_precision(lock)
+        if not (found.there or fitting or models):
+            return None
+        settings = offline_settings(spec, lock)
+        around = around_each(call, spec, found)
+        return weigh(
+            found.stored,
+            settings,
+            around,
+            model_precision=models,
+            conversations=fitting,
+            read=found.there,
+        )
+
+    return gather
+
+
+def _own_precision(lock: LockFile | None) -> dict[str, str]:
+    models = lock.models if lock is not None else {}
+    return {name: facts.default_precision for name, facts in models.items() if facts.default_precision}
+
+
+def _conversations(call: Call, spec: Spec) -> dict[str, float]:
+    """Conversations that fit on a replica, for entries that say how many may be in flight."""
+    from dataclasses import replace
+
+    asked = {
+        name: entry
+        for name, entry in spec.deployments.items()
+        if any(path in entry.fields for path in _IN_FLIGHT)
+    }
+    if not asked:
+        return {}
+    from fwctl.cli.fitting import check_specs
+    from fwctl.cli.pricing import price_list
+
+    results, _ = check_specs(replace(spec, deployments=asked), call.env.cwd, price_list(call, spec))
+    return conversations_of(results)
+
+
+def conversations_of(fit: Mapping[str, Mapping[str, object]]) -> dict[str, float]:
+    """Middle of the band of conversations that fit, by logical name, where the fit check knows one."""
+    found: dict[str, float] = {}
+    for name, result in fit.items():
+        band = result.get("max_concurrency")
+        if isinstance(band, Mapping) and isinstance(band.get("mid"), int | float):
+            found[name] = float(band["mid"])
+    return found
+
+
+def planned_evidence(call: Call, context: Context, found: Found) -> Evidence:
+    """What the records say about each deployment as this plan will make it run."""
+    from fwctl.planning.evidence import settings_of, weigh
+
+    models = {
+        name: model.default_precision
+        for name, model in context.live.models.items()
+        if model is not None and model.default_precision
+    }
+    return weigh(
+        found.stored,
+        settings_of(context),
+        around_each(call, context.spec, found),
+        model_precision=models,
+        conversations=conversations_of(context.fit),
+        read=found.there,
+    )
+
+
+def measured_pools(call: Call, context: Context, found: Found) -> dict[str, float]:
+    """KV pool per GPU in bytes that a fresh capacity test measured, by logical name."""
+    from fwctl.planning.evidence import measured_pool_bytes, settings_of
+
+    if not any(item.record.kind == "capacity" for item in found.stored):
+        return {}
+    around = around_each(call, context.spec, found)
+    pools = {
+        name: measured_pool_bytes(found.stored, setting, around[name])
+        for name, setting in settings_of(context).items()
+    }
+    return {name: pool for name, pool in pools.items() if pool is not None}
