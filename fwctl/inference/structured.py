@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from fwctl.inference.failures import ErrorClass, Failure
+from fwctl.inference.grammar import problems
 
 WHITESPACE_RUN = 256
 REASONING_MODELS = re.compile(r"deepseek-r1|gpt-oss|thinking|qwq|magistral|minimax-m", re.IGNORECASE)
@@ -40,10 +42,16 @@ def with_instruction(messages: Messages, response_format: Mapping[str, Any]) -> 
     return [{"role": "system", "content": text}, *messages]
 
 
-def warnings(model: str, response_format: Mapping[str, Any], messages: Messages) -> list[str]:
-    """What is likely to go wrong with this request, for people."""
+def warnings(
+    model: str,
+    response_format: Mapping[str, Any],
+    messages: Messages,
+    body: Mapping[str, Any] = MappingProxyType({}),
+) -> list[str]:
+    """What is likely to go wrong with this request, for people. body: the rest of the request."""
     kind, found = response_format.get("type"), []
-    if kind == "json_schema" and REASONING_MODELS.search(model):
+    asked = body.get("reasoning_effort") is not None or body.get("thinking") is not None
+    if kind == "json_schema" and REASONING_MODELS.search(model) and not asked:
         found.append(
             "json_schema keeps a reasoning model from reasoning; "
             "use json_object with the schema in the prompt and check the answer afterwards"
@@ -52,21 +60,8 @@ def warnings(model: str, response_format: Mapping[str, Any], messages: Messages)
     if kind in ("json_object", "json_schema") and "json" not in prompt.lower():
         found.append("the prompt does not mention JSON; the model may emit whitespace up to max_tokens")
     if kind == "grammar":
-        names = undefined_rules(str(response_format.get("grammar", "")))
-        found += [f"the grammar uses {name!r} without defining it" for name in names]
+        found += [f"the grammar: {problem}" for problem in problems(str(response_format.get("grammar", "")))]
     return found
-
-
-_IGNORED = re.compile(r"""\#[^\n]*|"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]""")
-_RULE = re.compile(r"([A-Za-z][\w-]*)\s*::=")
-_NAME = re.compile(r"[A-Za-z][\w-]*")
-
-
-def undefined_rules(grammar: str) -> list[str]:
-    """Rules that a GBNF grammar uses but does not define; `root` counts as used."""
-    bare = _IGNORED.sub(" ", grammar)
-    defined = set(_RULE.findall(bare))
-    return sorted(({"root"} | set(_NAME.findall(bare))) - defined)
 
 
 def runs_away(parts: Sequence[str]) -> bool:
@@ -99,16 +94,43 @@ def judge(text: str, finish_reason: str | None, response_format: Mapping[str, An
     return _against(value, schema) if schema is not None else None
 
 
-def _against(value: Any, schema: Mapping[str, Any]) -> Failure | None:
+def schema_problem(schema: Mapping[str, Any]) -> str | None:
+    """What keeps a schema from being checked against; None when nothing does.
+
+    References to other documents are refused: checking an answer never opens a connection.
+    """
     from jsonschema.exceptions import SchemaError
     from jsonschema.validators import validator_for
 
-    kind = validator_for(schema)
     try:
-        kind.check_schema(dict(schema))
-    except SchemaError:
+        validator_for(schema).check_schema(dict(schema))
+        outside = next(_references(schema), None)
+    except (SchemaError, RecursionError, re.error):
+        return "the schema is not a valid JSON Schema"
+    return f"the schema refers to another document, {outside[:80]!r}" if outside else None
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, Mapping):
+        for key, value in schema.items():
+            if key in ("$ref", "$dynamicRef") and isinstance(value, str) and not value.startswith("#"):
+                yield value
+            yield from _references(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _references(value)
+
+
+def _against(value: Any, schema: Mapping[str, Any]) -> Failure | None:
+    from jsonschema.validators import validator_for
+    from referencing.exceptions import Unresolvable
+
+    if schema_problem(schema) is not None:
         return Failure(ErrorClass.HARNESS, "the schema of the request is not a valid JSON Schema")
-    error = next(kind(dict(schema)).iter_errors(value), None)
+    try:
+        error = next(validator_for(schema)(dict(schema)).iter_errors(value), None)
+    except (Unresolvable, RecursionError):
+        return Failure(ErrorClass.HARNESS, "the schema of the request refers to what it does not define")
     if error is None:
         return None
     at = "/" + "/".join(str(part) for part in error.absolute_path)

@@ -42,8 +42,11 @@ def mcnemar(only_base: int, only_candidate: int) -> float:
     return binomial_test(only_base, only_base + only_candidate)
 
 
-def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a proportion; (0, 1) for n = 0. Source: Wilson 1927."""
+def wilson(successes: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a proportion; (0, 1) for n = 0. Effective counts may have fractions.
+
+    Source: Wilson 1927.
+    """
     if n == 0:
         return 0.0, 1.0
     z = z_value((1 + confidence) / 2)

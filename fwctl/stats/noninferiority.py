@@ -19,7 +19,7 @@ class NonInferiority:
     upper: float
     margin: float
     passed: bool
-    n_pairs: int
+    n_pairs: float
 
 
 def pairs_needed(margin: float, discordance: float, *, power: float = 0.8, alpha: float = 0.05) -> int:
@@ -42,11 +42,12 @@ def smallest_margin(n_pairs: int, discordance: float, *, power: float = 0.8, alp
 
 
 def assess(
-    n_pairs: int, only_base: int, only_candidate: int, *, margin: float, alpha: float = 0.05
+    n_pairs: float, only_base: float, only_candidate: float, *, margin: float, alpha: float = 0.05
 ) -> NonInferiority:
     """Judge by Tango's score bound, which stays right with few or no discordant pairs.
 
-    `only_base`: prompts that only the base answered right. Source: Tango 1998, Statistics in Medicine 17.
+    `only_base`: prompts that only the base answered right. The counts may be effective ones, with
+    fractions. Source: Tango 1998, Statistics in Medicine 17.
     """
     if n_pairs <= 0:
         return NonInferiority(0.0, 1.0, margin, False, 0)
@@ -62,7 +63,7 @@ def assess(
     return NonInferiority(loss, high, margin, high < margin, n_pairs)
 
 
-def _score(n: int, b: int, c: int, delta: float) -> float:
+def _score(n: float, b: float, c: float, delta: float) -> float:
     """Tango's statistic for a true difference `delta`, with the restricted estimate of the c cell."""
     first = 2 * n
     second = -b - c + (2 * n - b + c) * delta

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import ceil, log
+from math import ceil, log, sqrt
 from random import Random
 
 from fwctl.stats.quantiles import quantile, quantile_sorted, samples_needed
+from fwctl.stats.resample import Arm, Pairs, drawn_clusters
+
+MOST_PAIRS = 5000
+FEWEST_CLUSTERS = 6  # resampling fewer prompts says little about others
 
 
 class Verdict(StrEnum):
@@ -37,21 +41,10 @@ class Ratio:
     n_needed: int | None
 
 
-def bootstrap_ratios(
-    pairs: Sequence[tuple[float, float]], q: float, *, resamples: int, seed: int
-) -> list[float]:
-    """Ascending ratios candidate/base of the quantile over resampled pairs.
-
-    A pair is drawn as a whole, so that what a prompt adds to both arms cancels out.
-    """
-    random = Random(seed)  # noqa: S311 - reproducible resampling, not a secret
-    ratios = []
-    for _ in range(resamples):
-        drawn = random.choices(pairs, k=len(pairs))
-        base = quantile_sorted(sorted(item[0] for item in drawn), q)
-        if base > 0:
-            ratios.append(quantile_sorted(sorted(item[1] for item in drawn), q) / base)
-    return sorted(ratios)
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    tolerance: float
+    confidence: float
 
 
 def compare(
@@ -63,22 +56,96 @@ def compare(
     resamples: int = 1000,
     seed: int = 1,
 ) -> Ratio:
-    """Judge pairs (base, candidate) of a metric where lower is better.
+    """Judge pairs (base, candidate) of a metric where lower is better, each of a prompt of its own.
 
     `tolerance` is the relative difference that counts as no difference: 0.10 is 10 %.
     """
+    one = Pairs([item[0] for item in pairs], [item[1] for item in pairs], range(len(pairs)))
+    found = compare_all(
+        {"": one}, (q,), tolerance=tolerance, confidence=confidence, resamples=resamples, seed=seed
+    )
+    return found["", q]
+
+
+def compare_all(
+    series: Mapping[str, Pairs],
+    quantiles: Sequence[float],
+    *,
+    tolerance: float = 0.10,
+    confidence: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 1,
+) -> dict[tuple[str, float], Ratio]:
+    """Judge every quantile of every metric, lower is better; the cluster of a pair is its prompt.
+
+    A prompt is drawn as a whole with its repeats, so that what it adds to both arms cancels out and
+    repeats do not count as new prompts. Of more than 5,000 pairs a sample is resampled and the interval
+    narrowed by the root of the share.
+    """
+    samples = {name: _sample(pairs, seed) for name, pairs in series.items()}
+    arms = {
+        name: (Arm(pairs.base, pairs.clusters), Arm(pairs.candidate, pairs.clusters))
+        for name, pairs in samples.items()
+    }
+    n_clusters = 1 + max((max(pairs.clusters, default=-1) for pairs in samples.values()), default=-1)
+    drawn: dict[tuple[str, float], list[float]] = {(name, q): [] for name in arms for q in quantiles}
+    for weights in drawn_clusters(n_clusters, resamples, seed):
+        for name, (base, candidate) in arms.items():
+            both = zip(
+                quantiles,
+                base.quantiles(weights, quantiles),
+                candidate.quantiles(weights, quantiles),
+                strict=True,
+            )
+            for q, first, second in both:
+                if first > 0:
+                    drawn[name, q].append(second / first)
+    return {
+        (name, q): _ratio(series[name], samples[name], q, sorted(ratios), _Limits(tolerance, confidence))
+        for (name, q), ratios in drawn.items()
+    }
+
+
+def _sample(pairs: Pairs, seed: int) -> Pairs:
+    """At most MOST_PAIRS pairs of whole clusters, in random order of clusters."""
+    if len(pairs) <= MOST_PAIRS:
+        return pairs
+    random = Random(seed)  # noqa: S311 - reproducible, not a secret
+    share = MOST_PAIRS / len(pairs)
+    kept = {cluster for cluster in sorted(set(pairs.clusters)) if random.random() < share}
+    rows = [at for at, cluster in enumerate(pairs.clusters) if cluster in kept]
+    number = {cluster: at for at, cluster in enumerate(sorted(kept))}
+    return Pairs(
+        [pairs.base[at] for at in rows],
+        [pairs.candidate[at] for at in rows],
+        [number[pairs.clusters[at]] for at in rows],
+    )
+
+
+def _ratio(pairs: Pairs, sample: Pairs, q: float, ratios: Sequence[float], limits: _Limits) -> Ratio:
     n = len(pairs)
-    least = samples_needed(q, confidence)
-    base = quantile([item[0] for item in pairs], q) if pairs else 0.0
-    if n < least or base <= 0:
-        return Ratio(None, None, None, Verdict.INCONCLUSIVE, n, max(least, n + 1))
-    ratios = bootstrap_ratios(pairs, q, resamples=resamples, seed=seed)
-    low = quantile_sorted(ratios, (1 - confidence) / 2)
-    high = quantile_sorted(ratios, (1 + confidence) / 2)
-    value = quantile([item[1] for item in pairs], q) / base
-    verdict = _verdict(low, high, tolerance)
-    needed = _needed(n, low, high, tolerance) if verdict is Verdict.INCONCLUSIVE else None
+    missing = _too_few(pairs, q, limits.confidence)
+    base = quantile(pairs.base, q) if n else 0.0
+    if missing is not None or base <= 0 or not ratios:
+        return Ratio(None, None, None, Verdict.INCONCLUSIVE, n, missing or n + 1)
+    value = quantile(pairs.candidate, q) / base
+    low = quantile_sorted(ratios, (1 - limits.confidence) / 2)
+    high = quantile_sorted(ratios, (1 + limits.confidence) / 2)
+    if sample is not pairs:
+        centre, shrink = quantile(sample.candidate, q) / quantile(sample.base, q), sqrt(len(sample) / n)
+        low, high = value * (low / centre) ** shrink, value * (high / centre) ** shrink
+    verdict = _verdict(low, high, limits.tolerance)
+    needed = _needed(n, low, high, limits.tolerance) if verdict is Verdict.INCONCLUSIVE else None
     return Ratio(value, low, high, verdict, n, needed)
+
+
+def _too_few(pairs: Pairs, q: float, confidence: float) -> int | None:
+    """Pairs that it takes, when there are too few of them or of their prompts; else None."""
+    n, least = len(pairs), samples_needed(q, confidence)
+    clusters, fewest = len(set(pairs.clusters)), max(FEWEST_CLUSTERS, ceil(least / 4))
+    if n >= least and clusters >= fewest:
+        return None
+    return max(least, ceil(fewest * n / clusters) if 0 < clusters < fewest else 0)
 
 
 def _verdict(low: float, high: float, tolerance: float) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, log
+from math import ceil, floor, log, sqrt
 from typing import Any
 
 from fwctl.stats.binomial import pmf
@@ -65,7 +65,9 @@ def interval_ranks(n: int, q: float, confidence: float = 0.95) -> tuple[int, int
     tail = (1 - confidence) / 2
     low = high = 0
     below = 0.0
-    for rank in range(1, n + 1):
+    # Nine standard deviations below the place the binomial has less than 1e-18 of its mass.
+    start = max(1, floor(n * q - 9 * sqrt(n * q * (1 - q))))
+    for rank in range(start, n + 1):
         # `below` is P(Bin(n, q) <= rank - 1), the chance that the quantile lies below value `rank`.
         below += pmf(rank - 1, n, q)
         if below <= tail:

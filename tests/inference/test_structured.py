@@ -12,7 +12,7 @@ from fwctl.inference.structured import (
     next_max_tokens,
     runs_away,
     schema_of,
-    undefined_rules,
+    schema_problem,
     warnings,
     with_instruction,
 )
@@ -88,10 +88,28 @@ def test_a_reasoning_model_and_a_silent_prompt_are_warned_about() -> None:
 
 def test_a_grammar_with_a_missing_rule_is_found_before_it_is_sent() -> None:
     grammar = 'root ::= item ("," item)* # a list of words\nitem ::= [a-z]+ | numb\nws ::= " "'
-    assert undefined_rules(grammar) == ["numb"]
-    assert undefined_rules("") == ["root"]
     found = warnings("m", {"type": "grammar", "grammar": grammar}, USER)
-    assert found == ["the grammar uses 'numb' without defining it"]
+    assert found == ["the grammar: line 2, column 19: the rule 'numb' is used and not defined"]
+
+
+def test_an_effort_keeps_a_reasoning_model_reasoning() -> None:
+    messages = with_instruction(USER, FORMAT)
+    assert warnings("deepseek-r1", FORMAT, messages, {"reasoning_effort": "low"}) == []
+
+
+def test_a_schema_never_opens_a_connection() -> None:
+    schema = {"properties": {"a": {"$ref": "http://127.0.0.1:1/schema"}}}
+    assert "another document" in str(schema_problem(schema))
+    failure = judge('{"a": 1}', "stop", {"type": "json_object", "schema": schema})
+    assert failure is not None
+    assert failure.error_class is ErrorClass.HARNESS
+
+
+def test_a_schema_that_refers_to_nothing_is_our_fault() -> None:
+    schema = {"properties": {"a": {"$ref": "#/$defs/none"}}}
+    failure = judge('{"a": 1}', "stop", {"type": "json_object", "schema": schema})
+    assert failure is not None
+    assert failure.error_class is ErrorClass.HARNESS
 
 
 def test_whitespace_runaway() -> None:
