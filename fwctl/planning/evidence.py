@@ -14,6 +14,7 @@ from fwctl.live.model import LiveDeployment
 from fwctl.live.normalise import full_name
 from fwctl.planning.context import Context
 from fwctl.planning.desired import resolve
+from fwctl.planning.model import Change
 from fwctl.planning.shapes import NO_SHAPE
 from fwctl.records.evidence import EvidenceRecord, Stored
 from fwctl.records.freshness import Around, Setting, is_about, stale_because
@@ -183,13 +184,13 @@ def _pool(record: EvidenceRecord) -> float | None:
     return float(value) if usable and value is not None else None
 
 
-def gate_of(spec: Spec, evidence: Evidence) -> Callable[[Any, LiveDeployment], tuple[str, ...]]:
+def gate_of(spec: Spec, evidence: Evidence) -> Callable[[Change, LiveDeployment], tuple[str, ...]]:
     """Why a new deployment may not take over in a replacement, asked right before the switch.
 
     The plan has found the evidence; what is asked here is whether it is about what really runs.
     """
 
-    def gate(change: Any, live: LiveDeployment) -> tuple[str, ...]:
+    def gate(change: Change, live: LiveDeployment) -> tuple[str, ...]:
         entry = spec.deployments.get(change.name)
         if entry is None or entry.own.get("gates.eval") != "block":
             return ()

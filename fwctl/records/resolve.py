@@ -6,6 +6,7 @@ room of higher rank.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -68,7 +69,7 @@ class Problem:
     """Something about one entry that a lock cannot say yes to."""
 
     deployment: str
-    code: str  # missing | gone | not_validated | moved | unresolved
+    code: str  # missing | gone | not_validated | changed | moved | unresolved
     message: str
 
 
@@ -168,30 +169,63 @@ def _fault(entry: LockedShape, item: Wanted, facts: Facts) -> Problem | None:
 
 
 def check(lock: LockFile | None, wanted: Iterable[Wanted], facts: Facts) -> tuple[Problem, ...]:
-    """What `fwctl lock --check` reports: entries that are missing, gone, withdrawn or have moved on."""
+    """What `fwctl lock --check` reports: entries that are missing, gone, withdrawn or have moved on, and
+    what upstream changed in silence under a name that stayed."""
     problems: list[Problem] = []
     for item in wanted:
+        problems += _model_changes(lock, item, facts)
         if item.shape == "none":
             continue
         entry = lock.shape(item.shape, item.model) if lock is not None else None
         if entry is None:
             problems.append(Problem(item.deployment, "missing", f"{item.shape} is not in the lock"))
             continue
-        fault = _fault(entry, item, facts) or _moved(entry, item, facts)
+        fault = _fault(entry, item, facts) or _changed(entry, item, facts) or _moved(entry, item, facts)
         if fault is not None:
             problems.append(fault)
     return tuple(problems)
+
+
+def upstream(lock: LockFile, wanted: Iterable[Wanted], facts: Facts) -> tuple[Problem, ...]:
+    """The part of `check` that others did: what changed or moved on behind locked names."""
+    return tuple(found for found in check(lock, wanted, facts) if found.code in ("changed", "moved"))
+
+
+def _model_changes(lock: LockFile | None, item: Wanted, facts: Facts) -> list[Problem]:
+    entry, model = (lock.models.get(item.model) if lock is not None else None), facts.models.get(item.model)
+    if entry is None or model is None:
+        return []
+    now = _locked_model(model)
+    old = {key: getattr(entry, key) for key in LockedModel.__slots__}
+    new = {key: getattr(now, key) for key in LockedModel.__slots__}
+    different = _differences({k: v for k, v in old.items() if v is not None}, new, only_known=True)
+    return (
+        [Problem(item.deployment, "changed", f"{item.model} has changed ({different})")] if different else []
+    )
+
+
+def _changed(entry: LockedShape, item: Wanted, facts: Facts) -> Problem | None:
+    """A version that is what it was called, and not what it was."""
+    version = find_version(entry.version, facts)
+    different = _differences(entry.snapshot, version.snapshot) if version is not None else ""
+    if not different:
+        return None
+    return Problem(item.deployment, "changed", f"{entry.version} has changed ({different})")
+
+
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any], *, only_known: bool = False) -> str:
+    """only_known: what the old side did not say is no difference."""
+    paths = sorted(set(old) if only_known else set(old) | set(new))
+    return "; ".join(
+        f"{path}: {old.get(path)} -> {new.get(path)}"
+        for path in paths
+        if json.dumps(old.get(path), sort_keys=True) != json.dumps(new.get(path), sort_keys=True)
+    )
 
 
 def _moved(entry: LockedShape, item: Wanted, facts: Facts) -> Problem | None:
     now = current_version(item.shape, item.model, facts)
     if now is None or now.name == entry.version:
         return None
-    paths = sorted(set(entry.snapshot) | set(now.snapshot))
-    different = [
-        f"{path}: {entry.snapshot.get(path)} -> {now.snapshot.get(path)}"
-        for path in paths
-        if entry.snapshot.get(path) != now.snapshot.get(path)
-    ]
-    detail = "; ".join(different) or "the same snapshot"
+    detail = _differences(entry.snapshot, now.snapshot) or "the same snapshot"
     return Problem(item.deployment, "moved", f"{item.shape} has moved on to {now.name} ({detail})")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
@@ -16,7 +16,10 @@ from fwctl.cli.command import Call, command
 from fwctl.cli.plans import plan_inputs, plan_report, read_plan
 from fwctl.cli.session import Session, load_specs, require_valid
 from fwctl.errors import StalePlanError, UsageError
+from fwctl.planning.evidence import gate_of
+from fwctl.planning.model import Plan
 from fwctl.planning.options import Intent, PlanOptions
+from fwctl.planning.plan_file import Inputs
 from fwctl.planning.stale import require_digest, require_same
 from fwctl.report.model import Report
 
@@ -95,11 +98,11 @@ class _Run:
         loaded = load_specs(self.call, paths, need_secrets=True)
         spec = require_valid(self.call, loaded)
         with self._session(spec.account) as session:
-            _, plan, problems = plan_inputs(self.call, session, spec, paths, options)
+            inputs, plan, problems = plan_inputs(self.call, session, spec, paths, options)
             if self.expect is not None:
                 require_digest(self.expect, plan)
             shown = plan_report("plan", plan, (*loaded.diagnostics, *problems))
-            return carry_out(self.call, session, spec, plan, shown=shown, options=self.options, yes=self.yes)
+            return self._carry_out(session, inputs, plan, shown)
 
     def saved(self, file: str) -> Report:
         """Recompute from the stored inputs, and apply only what was reviewed."""
@@ -112,10 +115,11 @@ class _Run:
             live = session.live(inputs.spec)
             plan = inputs.plan(live, caps=session.firectl.capabilities, now=self.call.env.clock.now())
             require_same(stored.plan, plan)
-            shown = plan_report("plan", plan, ())
-            return carry_out(
-                self.call, session, inputs.spec, plan, shown=shown, options=self.options, yes=self.yes
-            )
+            return self._carry_out(session, inputs, plan, plan_report("plan", plan, ()))
+
+    def _carry_out(self, session: Session, inputs: Inputs, plan: Plan, shown: Report) -> Report:
+        options = replace(self.options, gate=gate_of(inputs.spec, inputs.evidence))
+        return carry_out(self.call, session, inputs.spec, plan, shown=shown, options=options, yes=self.yes)
 
     def _session(self, account: str) -> Session:
         return Session(self.call, account, interrupt=self.options.interrupt.kill)

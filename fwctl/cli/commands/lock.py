@@ -15,11 +15,10 @@ from fwctl.cli.pricing import price_list
 from fwctl.cli.session import Session, load_specs, require_valid, spec_paths
 from fwctl.errors import FwctlError, RefusedError
 from fwctl.exitcodes import Exit
-from fwctl.live.normalise import full_name
+from fwctl.planning.locked import wanted_of
 from fwctl.records.lockfile import LOCK_NAME, LockFile, write
-from fwctl.records.resolve import Problem, Wanted, check, resolve
+from fwctl.records.resolve import Problem, check, resolve
 from fwctl.report.model import Report
-from fwctl.spec.model import Spec
 
 
 @command("fwctl lock", "fwctl lock --check", "fwctl lock --upgrade", formats=("text", "json", "markdown"))
@@ -37,15 +36,15 @@ def lock(
     """Record which version each shape of the specs stands for, beside the specs, for git.
 
     Creates then run exactly that version. Entries that still hold stay as they are unless --upgrade is
-    given. `--check` is for CI: it names what is missing, gone, withdrawn or has moved on, and how the
-    snapshots differ.
+    given. `--check` is for CI: it names what is missing, gone, withdrawn, has moved on or was changed
+    upstream under the same name, and how the snapshots and models differ.
     """
     loaded = load_specs(call, paths or [])
     spec = require_valid(call, loaded)
     old = lock_of(call, paths or [])
     with Session(call, spec.account) as session:
         live = session.live(spec)
-    wanted = _wanted(spec)
+    wanted = wanted_of(spec)
     if check_only:
         return _checked(check(old, wanted, live), old)
     found, problems = resolve(
@@ -59,18 +58,6 @@ def lock(
     except OSError as error:
         raise FwctlError(f"cannot write {path}: {error.strerror}") from None
     return Report("lock", {"file": str(path), "written": written, **_body(found, ())})
-
-
-def _wanted(spec: Spec) -> list[Wanted]:
-    return [
-        Wanted(
-            item.name,
-            str(item.fields["shape"]),
-            full_name(str(item.fields["model"]), spec.account),
-        )
-        for item in spec.deployments.values()
-        if "shape" in item.fields
-    ]
 
 
 def _place(call: Call, paths: Sequence[str]) -> Path:

@@ -26,6 +26,7 @@ ALL: tuple[Guard, ...] = (
     deletes.traffic,
     scale.scale_down,
     lock.lock,
+    lock.upstream,
     quota.quota,
     budget.budget,
 )

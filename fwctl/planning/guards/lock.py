@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from fwctl.planning.context import Context
 from fwctl.planning.guards.finding import PASS, WARN, Finding, active, creates
+from fwctl.planning.locked import wanted_of
 from fwctl.planning.model import Change
+from fwctl.records.resolve import upstream as upstream_changes
 
 
 def lock(context: Context, changes: Sequence[Change]) -> Iterable[Finding]:
@@ -25,3 +27,13 @@ def lock(context: Context, changes: Sequence[Change]) -> Iterable[Finding]:
             yield Finding("lock", WARN, message, change.name)
         else:
             yield Finding("lock", PASS, f"{change.desired['shape']} as locked", change.name)
+
+
+def upstream(context: Context, changes: Sequence[Change]) -> Iterable[Finding]:
+    """What others changed behind locked names, as a difference; evidence of before no longer counts."""
+    if context.lock is None or context.options.no_lock:
+        return
+    shown = {change.name for change in changes}
+    wanted = [item for item in wanted_of(context.spec) if item.deployment in shown]
+    for found in upstream_changes(context.lock, wanted, context.live):
+        yield Finding("upstream", WARN, found.message, found.deployment)
