@@ -58,3 +58,10 @@ def test_estimate_takes_order_statistics_as_bounds() -> None:
     found = estimate([float(i) for i in range(20, 0, -1)], 0.5)
     assert (found.value, found.low, found.high) == (10.5, 6.0, 15.0)
     assert str(found) == "10.500 [6.000, 15.000]"
+
+
+def test_a_million_samples_take_no_sum_over_all_of_them() -> None:
+    ranks = interval_ranks(1_000_000, 0.95)
+    assert ranks is not None
+    # 950,000 -/+ 1.96 * sqrt(1,000,000 * 0.95 * 0.05) = 427.
+    assert ranks == pytest.approx((949_573, 950_428), abs=2)
