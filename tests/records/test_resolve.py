@@ -8,7 +8,7 @@ import pytest
 
 from fwctl.live.model import LiveModel, LiveState, ShapeVersion
 from fwctl.records.lockfile import LockedModel, LockFile
-from fwctl.records.resolve import Wanted, check, current_version, find_version, resolve
+from fwctl.records.resolve import Wanted, check, current_version, find_version, resolve, upstream
 
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"
 SHAPE = "accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast"
@@ -121,3 +121,29 @@ def test_what_no_longer_holds_is_said(lock: LockFile | None, state: LiveState, c
 def test_a_lock_whose_shape_has_no_current_version_any_more_still_holds() -> None:
     only_match = live(shapes={}, matches={MODEL: (OLD,)})
     assert check(locked(OLD), [WANTED], only_match) == ()
+
+
+def test_a_version_that_changed_under_its_name_is_told_with_both_values() -> None:
+    quiet = replace(NEW, snapshot={**NEW.snapshot, "precision": "FP4"})
+    (found,) = check(locked(NEW), [WANTED], live(quiet))
+    assert (found.deployment, found.code) == ("chat", "changed")
+    assert found.message == f"{NEW.name} has changed (precision: FP8 -> FP4)"
+
+
+def test_a_list_in_a_snapshot_is_equal_to_the_same_tuple() -> None:
+    listed = replace(NEW, snapshot={**NEW.snapshot, "tags": ["a"]})
+    tupled = replace(NEW, snapshot={**NEW.snapshot, "tags": ("a",)})
+    assert check(locked(listed), [WANTED], live(tupled)) == ()
+
+
+def test_a_model_that_changed_upstream_is_told_and_new_facts_about_it_are_not() -> None:
+    said = LiveModel(MODEL, "HF_BASE_MODEL", 8_030_261_248, 65_536, default_precision="FP8")
+    (found,) = check(locked(NEW), [WANTED], live(NEW, models={MODEL: said}))
+    assert found.code == "changed"
+    assert found.message == f"{MODEL} has changed (context_length: 131072 -> 65536)"
+    assert check(None, [replace(WANTED, shape="none")], live(NEW)) == ()
+
+
+def test_only_what_others_did_counts_as_upstream() -> None:
+    assert [found.code for found in upstream(locked(OLD), [WANTED], live(OLD, NEW))] == ["moved"]
+    assert upstream(locked(OLD), [WANTED], live(NEW)) == ()  # gone: the shape check blocks that
