@@ -78,17 +78,27 @@ UNLISTED: Mapping[str, date] = {
 
 
 @dataclass(frozen=True, slots=True)
+class TokenPrice:
+    """US dollars of a million tokens of one serverless model."""
+
+    prompt: float
+    completion: float
+
+
+@dataclass(frozen=True, slots=True)
 class PriceList:
     """Prices in force on one day.
 
     usd_per_gpu_hour: on demand, by accelerator. reserved_usd_per_gpu_hour: of reserved capacity, from a
-    contract file only. as_of: date of the newest row or of the contract file.
+    contract file only. as_of: date of the newest row or of the contract file. serverless: by full model
+    name, from a price file only.
     """
 
     usd_per_gpu_hour: Mapping[str, float]
     as_of: date
     reserved_usd_per_gpu_hour: Mapping[str, float] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
+    serverless: Mapping[str, TokenPrice] = field(default_factory=dict)
 
     def price(self, accelerator: str | None) -> float | None:
         """Dollars per GPU-hour on demand, None when unknown."""
@@ -116,9 +126,10 @@ def published(on: date, table: tuple[Price, ...] = TABLE) -> PriceList:
 def with_contract(base: PriceList, document: Any, source: str) -> PriceList:
     """`base` with the prices of a contract file (`settings.prices`) in place of the published ones.
 
-    The file is a mapping: `date: 2026-10-01`, `usd_per_gpu_hour: {NVIDIA_H100_80GB: 5.5}` and
-    `reserved_usd_per_gpu_hour: {...}`, each part optional but one price present. A price of 0 must be
-    meant: it is accepted. Raises InvalidSpecError that names the file and the entry.
+    The file is a mapping: `date: 2026-10-01`, `usd_per_gpu_hour: {NVIDIA_H100_80GB: 5.5}`,
+    `reserved_usd_per_gpu_hour: {...}` and `serverless_usd_per_million_tokens: {MODEL: {prompt: 0.2,
+    completion: 0.2}}`, each part optional but one price present. A price of 0 must be meant: it is
+    accepted. Raises InvalidSpecError that names the file and the entry.
     """
     if not isinstance(document, Mapping):
         raise _bad(source, "is not a mapping of prices")
@@ -127,17 +138,33 @@ def with_contract(base: PriceList, document: Any, source: str) -> PriceList:
         raise _bad(source, f"has the unknown key {unknown[0]!r}")
     on_demand = _prices(source, document, "usd_per_gpu_hour")
     reserved = _prices(source, document, "reserved_usd_per_gpu_hour")
-    if not on_demand and not reserved:
+    serverless = _serverless(source, document)
+    if not on_demand and not reserved and not serverless:
         raise _bad(source, "has no price")
     return PriceList(
         usd_per_gpu_hour={**base.usd_per_gpu_hour, **on_demand},
         as_of=_date(source, document.get("date"), base.as_of),
         reserved_usd_per_gpu_hour={**base.reserved_usd_per_gpu_hour, **reserved},
         sources={**base.sources, **dict.fromkeys(on_demand, source)},
+        serverless={**base.serverless, **serverless},
     )
 
 
-_FILE_KEYS = ("date", "usd_per_gpu_hour", "reserved_usd_per_gpu_hour")
+_SERVERLESS = "serverless_usd_per_million_tokens"
+_FILE_KEYS = ("date", "usd_per_gpu_hour", "reserved_usd_per_gpu_hour", _SERVERLESS)
+
+
+def _serverless(source: str, document: Mapping[Any, Any]) -> dict[str, TokenPrice]:
+    rows = document.get(_SERVERLESS, {})
+    if not isinstance(rows, Mapping):
+        raise _bad(source, f"{_SERVERLESS} is not a mapping of models to prices")
+    found = {}
+    for model, prices in rows.items():
+        if not isinstance(prices, Mapping) or set(prices) != {"prompt", "completion"}:
+            raise _bad(source, f"{_SERVERLESS}.{str(model)[:100]} needs `prompt` and `completion`")
+        amounts = {key: _amount(source, f"{_SERVERLESS}.{model}", key, prices[key]) for key in prices}
+        found[str(model)] = TokenPrice(**amounts)
+    return found
 
 
 def _prices(source: str, document: Mapping[Any, Any], key: str) -> dict[str, float]:

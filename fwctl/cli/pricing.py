@@ -21,10 +21,11 @@ def price_list(call: Call, spec: Spec | None) -> PriceList:
     folders = [Path(file).parent for file in spec.sha256] or [Path()]
     candidates = [call.env.cwd / folder / str(name) for folder in dict.fromkeys(folders)]
     path = next((item for item in candidates if item.is_file()), candidates[0])
-    return with_contract(base, _document(path), str(name))
+    return with_contract(base, price_document(path), str(name))
 
 
-def _document(path: Path) -> object:
+def price_document(path: Path) -> object:
+    """The YAML of a price file. Raises InvalidSpecError."""
     import yaml
 
     try:

@@ -61,6 +61,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("undo", "named", "Bring a deleted deployment back.", NAMED),
     Entry("status", "status", "One table of what is wanted and what runs.", DEPLOY),
     Entry("audit", "audit", "List what is idle, failed or owned by nobody, and its cost.", DEPLOY),
+    Entry("cost", "cost", "Say what deployments and a million tokens cost, by day.", DEPLOY),
     Entry("bench init", "bench", "Print a small example prompt set.", MEASURE),
     Entry("bench run", "bench", "Send a prompt set and record every answer.", MEASURE),
     Entry("bench compare", "bench_compare", "Compare two runs, paired by prompt.", MEASURE),

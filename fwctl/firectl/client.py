@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from fwctl.env import Env
@@ -150,6 +151,12 @@ class Firectl:
             "interval": interval,
         }
         return self._page("deployment-metrics list", "series", None, options).rows
+
+    def export_billing(self, path: Path, *, start: str, end: str) -> None:
+        """Writes the billing metrics of at most 31 days to a CSV file; days as YYYY-MM-DD, UTC, the end
+        exclusive."""
+        options = {"start_time": start, "end_time": end, "filename": str(path)}
+        self._read("billing export-metrics", None, options)
 
     def account_info(self) -> Row:
         return self._get("account get", self.account)

@@ -91,6 +91,10 @@ VERBS: Mapping[str, Verb] = {
     "account get": Verb(reads=True),
     "account list": Verb(None, options=_LIST, reads=True),
     "billing list-invoices": Verb(None, reads=True),
+    "billing export-metrics": Verb(
+        None,
+        options={"start_time": "--start-time", "end_time": "--end-time", "filename": "--filename"},
+    ),
     "billing get-usage": Verb(
         None, options={"start_time": "--start-time", "end_time": "--end-time"}, reads=True
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from fwctl.live.identity import LEAVING
@@ -16,7 +17,7 @@ from fwctl.planning.model import Change
 def reserved(context: Context, changes: Iterable[Change]) -> list[dict[str, Any]]:
     """One row an accelerator: GPUs reserved, how many of them the account uses after the plan at floor
     and at ceiling, the overflow that is billed on demand, and the contract price of the reserved ones."""
-    pool = _pool(context)
+    pool = pool_of(context.live.reservations, context.now)
     if not pool:
         return []
     floor, ceiling = _use_after(context, list(changes))
@@ -37,24 +38,23 @@ def reserved(context: Context, changes: Iterable[Change]) -> list[dict[str, Any]
     return rows
 
 
-def _pool(context: Context) -> Counter[str]:
+def pool_of(rows: Iterable[Mapping[str, Any]], now: datetime) -> Counter[str]:
+    """Reserved GPUs by accelerator, of reservations that have not ended."""
     pool: Counter[str] = Counter()
-    for row in context.live.reservations:
+    for row in rows:
         accelerator, count = row.get("accelerator_type"), row.get("accelerator_count")
-        if isinstance(accelerator, str) and isinstance(count, int) and not _ended(context, row):
+        if isinstance(accelerator, str) and isinstance(count, int) and not _ended(row, now):
             pool[accelerator] += count
     return pool
 
 
-def _ended(context: Context, row: Mapping[str, Any]) -> bool:
-    from datetime import UTC, datetime
-
+def _ended(row: Mapping[str, Any], now: datetime) -> bool:
     for key in ("end_time", "end"):
         try:
             end = datetime.fromisoformat(str(row.get(key)))
         except ValueError:
             continue
-        return (end if end.tzinfo else end.replace(tzinfo=UTC)) <= context.now
+        return (end if end.tzinfo else end.replace(tzinfo=UTC)) <= now
     return False
 
 

@@ -56,6 +56,7 @@ FORMATS: dict[str, Format] = {
     "sarif": Format("sarif", structured=True, failures=True, diagnostics=True),
     "junit": Format("junit", structured=True, failures=True, diagnostics=True),
     "events": Format("events", structured=True, failures=True, diagnostics=True, errors=True),
+    "csv": Format("csv", structured=True),
     "html": Format("html", structured=True, diagnostics=True),
 }
 

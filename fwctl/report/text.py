@@ -13,6 +13,7 @@ from fwctl.report.model import APPLIES, Report
 LAYOUTS: dict[str, str] = {
     **dict.fromkeys(APPLIES, "apply_text"),
     "audit": "audit_text",
+    "cost": "cost_text",
     "drift": "drift_text",
     "lock": "lock_text",
     "doctor": "checks_text",

@@ -1,0 +1,216 @@
+"""Where `fwctl cost` takes its figures from: options that name files, days and prices."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fwctl.cli.command import Call
+from fwctl.cli.plans import STATE_FOLDER
+from fwctl.cli.pricing import price_document
+from fwctl.cli.session import Session, has_specs, load_specs, own_account, require_valid
+from fwctl.errors import UsageError
+from fwctl.records.history import HISTORY_NAME
+
+if TYPE_CHECKING:
+    from fwctl.catalog.prices import PriceList
+    from fwctl.operate.cost import Span
+    from fwctl.operate.cost_billing import Billing
+    from fwctl.operate.cost_prices import PriceFile
+    from fwctl.operate.samples import Sampled
+    from fwctl.records.samples import Round
+    from fwctl.spec.model import Spec
+
+DAYS = 30
+LONGEST_DAYS = 366
+BILLING_FILE = "billing.csv"
+
+
+@dataclass(frozen=True)
+class CostSources:
+    """One field for each option; None means not given."""
+
+    billing: Annotated[
+        Path | None,
+        typer.Option("--billing", metavar="FILE", help="Billing export, CSV.", show_default=False),
+    ] = None
+    fetch_billing: Annotated[
+        bool,
+        typer.Option(
+            "--fetch-billing", help="Export it through firectl; 31 days at most.", show_default=False
+        ),
+    ] = False
+    samples: Annotated[
+        Path | None,
+        typer.Option(
+            "--samples", metavar="FILE", help="Samples; .fwctl/history.db unless given.", show_default=False
+        ),
+    ] = None
+    first: Annotated[
+        str | None,
+        typer.Option("--from", metavar="DATE", help="First day; 29 days before --to.", show_default=False),
+    ] = None
+    last: Annotated[
+        str | None, typer.Option("--to", metavar="DATE", help="Last day; today.", show_default=False)
+    ] = None
+    prices: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--prices",
+            metavar="FILE",
+            help="Price file, in force from its date. May be repeated.",
+            show_default=False,
+        ),
+    ] = None
+    reserved: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reserved",
+            metavar="TYPE=N",
+            help="Reserved GPUs of an accelerator. May be repeated.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the sources hold. samples, billing: None where there is no such source."""
+
+    account: str | None
+    span: Span
+    samples: Sampled | None
+    billing: Billing | None
+    pools: dict[str, int]
+    prices: dict[date, PriceList]
+
+
+def read_sources(call: Call, sources: CostSources, paths: list[str] | None) -> Read:
+    """Read everything that the options name. Raises UsageError when there is nothing to count from."""
+    from fwctl.operate.cost_prices import prices_by_day
+    from fwctl.operate.samples import integrate
+
+    spec = require_valid(call, load_specs(call, paths or [])) if has_specs(call, paths or []) else None
+    account = spec.account if spec else call.settings.account
+    span = _span(call, sources.first, sources.last)
+    pools = dict(_pool(text) for text in sources.reserved or ())
+    prices = prices_by_day(span.days, _price_files(call, sources.prices or [], spec))
+    billing, found = _billing(call, sources, span, account)
+    pools = pools or found
+    account, rounds = _rounds(call, sources.samples, span, account)
+    if rounds is None and billing is None:
+        raise UsageError(
+            "there are no samples and no billing export to count from",
+            next_steps=[
+                "fwctl cost --billing FILE",
+                "fwctl cost --fetch-billing",
+                "fwctl watch keeps samples",
+            ],
+        )
+    samples = integrate(rounds, start=span.start, end=span.end, pools=pools) if rounds is not None else None
+    return Read(account, span, samples, billing, pools, prices)
+
+
+def _span(call: Call, first: str | None, last: str | None) -> Span:
+    from fwctl.operate.cost import Span
+
+    until = _day("--to", last) if last else call.env.clock.now().astimezone(UTC).date()
+    since = _day("--from", first) if first else until - timedelta(days=DAYS - 1)
+    if not 0 <= (until - since).days < LONGEST_DAYS:
+        raise UsageError(f"--from {since} --to {until} is no range of 1 to {LONGEST_DAYS} days")
+    return Span(since, until)
+
+
+def _day(option: str, text: str) -> date:
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{option} is {text[:40]!r}; write it as 2026-10-01") from None
+    if not 2000 <= found.year < 9000:
+        raise UsageError(f"{option} is {text[:40]!r}, which is no day of this platform")
+    return found
+
+
+def _pool(text: str) -> tuple[str, int]:
+    kind, equals, count = text.partition("=")
+    if not (kind and equals and count.isascii() and count.isdigit() and len(count) <= 6):
+        raise UsageError(f"--reserved {text[:60]!r} is not TYPE=N, for example NVIDIA_H100_80GB=8")
+    return kind, int(count)
+
+
+def _price_files(call: Call, paths: list[Path], spec: Spec | None) -> list[PriceFile]:
+    """The files of --prices, else the one that the specs name."""
+    from fwctl.operate.cost_prices import PriceFile
+
+    named = str(spec.settings.get("prices") or "") if spec else ""
+    if not paths and spec is not None and named:
+        folders = [Path(file).parent for file in spec.sha256]
+        paths = [
+            next(
+                (folder / named for folder in folders if (call.env.cwd / folder / named).is_file()),
+                Path(named),
+            )
+        ]
+    return [PriceFile(price_document(call.env.cwd / path), str(path)) for path in paths]
+
+
+def _billing(
+    call: Call, sources: CostSources, span: Span, account: str | None
+) -> tuple[Billing | None, dict[str, int]]:
+    """The export, and the reserved pools where firectl was asked anyhow."""
+    from fwctl.operate.cost_billing import read_billing
+
+    if sources.billing and sources.fetch_billing:
+        raise UsageError("--billing and --fetch-billing name two sources of one thing; give one")
+    if sources.billing:
+        return read_billing(call.env.cwd / sources.billing), {}
+    if not sources.fetch_billing:
+        return None, {}
+    with _folder() as folder, Session(call, account or own_account(call)) as session:
+        path = Path(folder) / BILLING_FILE
+        call.output.message(f"exporting the billing metrics of account {session.account} ...")
+        session.firectl.export_billing(path, start=f"{span.start:%Y-%m-%d}", end=f"{span.end:%Y-%m-%d}")
+        return read_billing(path), _reservations(call, session)
+
+
+def _folder() -> AbstractContextManager[str]:
+    return TemporaryDirectory(prefix="fwctl-billing-")
+
+
+def _reservations(call: Call, session: Session) -> dict[str, int]:
+    from fwctl.planning.reservations import pool_of
+
+    return dict(pool_of(session.firectl.list_reservations(), call.env.clock.now()))
+
+
+def _rounds(
+    call: Call, path: Path | None, span: Span, account: str | None
+) -> tuple[str | None, list[Round] | None]:
+    """Rounds of one account in order of time; None when there is no file and none was named."""
+    from fwctl.operate.samples import MAX_GAP_S
+    from fwctl.records.samples import read_rounds
+
+    file = call.env.cwd / (path or Path(STATE_FOLDER) / HISTORY_NAME)
+    if path is None and not file.is_file():
+        return account, None
+    margin = timedelta(seconds=MAX_GAP_S)
+    found = list(read_rounds(file, since=span.start - margin, until=span.end + margin))
+    accounts = sorted({item.account for item in found})
+    if account is None and len(accounts) > 1:
+        raise UsageError(
+            f"the samples are of several accounts: {', '.join(accounts[:5])}",
+            next_steps=["choose one with --account ID"],
+        )
+    account = account or next(iter(accounts), None)
+    rounds = sorted((item for item in found if item.account == account), key=_time)
+    return account, rounds if rounds or path is not None else None
+
+
+def _time(item: Round) -> datetime:
+    return item.time

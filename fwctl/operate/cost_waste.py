@@ -1,0 +1,110 @@
+"""Tokens that were paid for and used by nobody, from records of benches and traces of a router."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fwctl.errors import UsageError
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+KINDS = ("benchmark", "truncated-retried", "cancelled", "fallback-duplicate")
+
+
+@dataclass(slots=True)
+class Wasted:
+    """Attempts of one kind on one target. unknown: attempts whose tokens nobody counted."""
+
+    target: str
+    kind: str
+    attempts: int = 0
+    prompt: int = 0
+    completion: int = 0
+    unknown: int = 0
+
+
+def read_records(path: Path) -> Iterator[dict[str, Any]]:
+    """Records of a file, without their texts. Raises UsageError with file and line."""
+    try:
+        if path.exists() and not path.is_file():
+            raise UsageError(f"cannot read {path}: it is not a regular file")
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                if len(line) > MAX_LINE_BYTES:
+                    raise _wrong(path, number, f"the line is longer than {MAX_LINE_BYTES} bytes")
+                if line.strip():
+                    yield _object(path, number, line)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        raise _wrong(path, number, "this is not JSON in UTF-8") from None
+    if not isinstance(found, dict) or not isinstance(found.get("target"), str):
+        raise _wrong(path, number, "a record is a JSON object with the text `target`")
+    for key in ("prompt_tokens", "output_tokens", "attempt"):
+        value = found.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+            raise _wrong(path, number, f"`{key}` is a whole number from 0 or null")
+    return {key: found[key] for key in _KEYS if key in found}
+
+
+_KEYS = (
+    *("run_id", "request_id", "target", "prompt_id", "repeat", "attempt"),
+    *("error_class", "finish_reason", "prompt_tokens", "output_tokens"),
+)
+
+
+def _wrong(path: Path, number: int, why: str) -> UsageError:
+    return UsageError(f"{path}:{number}: {why}", next_steps=["see docs/cost.md, wasted tokens"])
+
+
+def wasted(records: Iterable[Mapping[str, Any]]) -> list[Wasted]:
+    """Each attempt in one kind at most: all of a bench run is `benchmark`; of other records an attempt
+    that was cut off and asked again, one that the client left, one that another target answered too."""
+    rows = list(records)
+    last: dict[tuple[str, str], int] = defaultdict(int)
+    for row in rows:
+        last[_request(row)] = max(last[_request(row)], row.get("attempt") or 1)
+    found: dict[tuple[str, str], Wasted] = {}
+    for row in rows:
+        kind = _kind(row, last[_request(row)])
+        if kind is not None:
+            entry = found.setdefault((row["target"], kind), Wasted(row["target"], kind))
+            _add(entry, row)
+    return [found[key] for key in sorted(found)]
+
+
+def _request(row: Mapping[str, Any]) -> tuple[str, str]:
+    """What the attempts of one request have in common."""
+    if row.get("run_id"):
+        return str(row["run_id"]), f"{row['target']} {row.get('prompt_id')} {row.get('repeat')}"
+    return "", str(row.get("request_id"))
+
+
+def _kind(row: Mapping[str, Any], last: int) -> str | None:
+    if row.get("run_id"):
+        return "benchmark"
+    if row.get("error_class") == "cancelled":
+        return "cancelled"
+    if (row.get("attempt") or 1) < last:
+        return "truncated-retried" if row.get("finish_reason") == "length" else "fallback-duplicate"
+    return None
+
+
+def _add(entry: Wasted, row: Mapping[str, Any]) -> None:
+    entry.attempts += 1
+    prompt, completion = row.get("prompt_tokens"), row.get("output_tokens")
+    if prompt is None and completion is None:
+        entry.unknown += 1
+    entry.prompt += prompt or 0
+    entry.completion += completion or 0

@@ -1,0 +1,218 @@
+"""What ran, looked at again and again: rounds of samples in JSON lines or in the history file.
+
+A round says for one account which deployments there were at one moment. What stands in no round is not
+known: readers must not fill gaps.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from fwctl.errors import UsageError
+
+KEEP_DAYS = 92  # three months: every report looks at the last month and the one before
+MAX_LINE_BYTES = 4 * 1024 * 1024
+_SQLITE_MAGIC = b"SQLite format 3\x00"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS rounds (
+  time TEXT NOT NULL, account TEXT NOT NULL, deployments TEXT NOT NULL, PRIMARY KEY (account, time));
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One deployment at one moment.
+
+    gpus: of one replica. ready: replicas that serve and are billed. starting: replicas on their way,
+    which are not billed. Rates are those of the last minute; None is not known, never 0.
+    kv_slots: share of the batch slots in use, 0 to 1. concurrent: requests in work.
+    generated_per_s: tokens, estimated from the buckets of the platform's histogram.
+    """
+
+    deployment_id: str
+    model: str
+    accelerator: str | None
+    gpus: int | None
+    ready: int
+    starting: int = 0
+    name: str | None = None
+    concurrent: float | None = None
+    requests_per_s: float | None = None
+    kv_slots: float | None = None
+    prompt_per_s: float | None = None
+    generated_per_s: float | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Everything that one look saw; time is aware, in UTC."""
+
+    time: datetime
+    account: str
+    samples: tuple[Sample, ...]
+
+    def to_line(self) -> str:
+        """One line of JSON without its newline."""
+        rows = [_row(item) for item in self.samples]
+        document = {"time": self.time.isoformat(), "account": self.account, "deployments": rows}
+        return json.dumps(document, separators=(",", ":"))
+
+
+def _row(item: Sample) -> dict[str, Any]:
+    return {key: value for key, value in asdict(item).items() if value not in (None, {}, 0) or key == "ready"}
+
+
+_TEXTS = ("deployment_id", "model")
+_OPTIONAL_TEXTS = ("accelerator", "name")
+_COUNTS = ("ready", "starting")
+_RATES = ("concurrent", "requests_per_s", "kv_slots", "prompt_per_s", "generated_per_s")
+_KNOWN = frozenset(item.name for item in fields(Sample))
+_LARGEST = 1e12
+
+
+def parse_round(text: str | bytes) -> Round:
+    """The round of one line. Raises ValueError that says what is wrong with it."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("this is not JSON in UTF-8") from None
+    if not isinstance(document, dict):
+        raise ValueError("a round is a JSON object")
+    rows, account = document.get("deployments"), document.get("account")
+    if not isinstance(rows, list) or not isinstance(account, str):
+        raise ValueError("a round has `time`, `account` and the list `deployments`")
+    samples = tuple(_sample(row) for row in rows)
+    if len({item.deployment_id for item in samples}) != len(samples):
+        raise ValueError("a deployment appears twice in one round")
+    return Round(_instant(document.get("time")), account, samples)
+
+
+def _instant(value: object) -> datetime:
+    try:
+        found = datetime.fromisoformat(str(value))
+    except ValueError:
+        raise ValueError(f"`time` is {str(value)[:60]!r}; write it as 2026-10-01T08:00:00+00:00") from None
+    if found.tzinfo is None:
+        raise ValueError(f"`time` is {str(value)[:60]!r}, which names no time zone")
+    return found.astimezone(UTC)
+
+
+def _sample(row: object) -> Sample:
+    if not isinstance(row, dict):
+        raise ValueError("each of `deployments` is a JSON object")
+    values: dict[str, Any] = {key: row[key] for key in row if key in _KNOWN}
+    for key in _TEXTS:
+        if not isinstance(values.get(key), str) or not values[key]:
+            raise ValueError(f"`{key}` is a text and is needed")
+    for key in _OPTIONAL_TEXTS:
+        if not isinstance(values.get(key), str | None):
+            raise ValueError(f"`{key}` is a text")
+    for key in _COUNTS:
+        _whole(key, values.setdefault(key, 0))
+    if values.setdefault("gpus", None) is not None:
+        _whole("gpus", values["gpus"])
+    for key in _RATES:
+        _rate(key, values.get(key))
+    tags = values.setdefault("tags", {})
+    if not isinstance(tags, dict) or not all(isinstance(item, str) for item in tags.values()):
+        raise ValueError("`tags` is an object of texts")
+    values.setdefault("accelerator", None)
+    return Sample(**values)
+
+
+def _whole(key: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST:
+        raise ValueError(f"`{key}` is a whole number from 0")
+
+
+def _rate(key: str, value: object) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (number and 0 <= value <= _LARGEST):  # type: ignore[operator]
+        raise ValueError(f"`{key}` is a number from 0")
+
+
+def read_rounds(path: Path, *, since: datetime, until: datetime) -> Iterator[Round]:
+    """Rounds of a file, JSON lines or a history file, with `since` <= time < `until`.
+
+    Raises UsageError with file and line for the first thing that cannot be read.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise UsageError(f"cannot read {path}: it is not a regular file")
+        with path.open("rb") as file:
+            stored = file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    found = _stored(path, since, until) if stored else _lines(path)
+    return (item for item in found if since <= item.time < until)
+
+
+def _lines(path: Path) -> Iterator[Round]:
+    number = 0
+    with path.open("rb") as file:
+        while line := file.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            if len(line) > MAX_LINE_BYTES:
+                raise _wrong(path, number, f"the line is longer than {MAX_LINE_BYTES} bytes")
+            if line.strip():
+                yield _parsed(path, number, line)
+
+
+def _parsed(path: Path, number: int, line: str | bytes) -> Round:
+    try:
+        return parse_round(line)
+    except ValueError as error:
+        raise _wrong(path, number, str(error)) from None
+
+
+def _wrong(path: Path, number: int, why: str) -> UsageError:
+    return UsageError(f"{path}:{number}: {why}", next_steps=["see docs/cost.md, samples"])
+
+
+def _stored(path: Path, since: datetime, until: datetime) -> Iterator[Round]:
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'rounds'").fetchone():
+                return
+            rows = connection.execute(
+                "SELECT rowid, time, account, deployments FROM rounds WHERE time >= ? AND time < ?"
+                " ORDER BY time",
+                (since.astimezone(UTC).isoformat(), until.astimezone(UTC).isoformat()),
+            )
+            for number, time, account, deployments in rows:
+                head = f'{{"time":{json.dumps(time)},"account":{json.dumps(account)},"deployments":'
+                yield _parsed(path, number, f"{head}{deployments}}}")
+    except sqlite3.Error as error:
+        raise UsageError(f"{path} is damaged: {error}", next_steps=["delete it; nothing needs it"]) from None
+
+
+class RoundStore:
+    """Writes rounds into the history file. What cannot be written is dropped: nothing may stop a watch."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def record(self, found: Round) -> bool:
+        """Add a round, and drop those older than KEEP_DAYS. False when the file could not be written."""
+        oldest = (found.time - timedelta(days=KEEP_DAYS)).isoformat()
+        rows = json.dumps([_row(item) for item in found.samples], separators=(",", ":"))
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self._path, timeout=2.0)) as connection, connection:
+                connection.executescript(_SCHEMA)
+                connection.execute(
+                    "INSERT OR REPLACE INTO rounds VALUES (?,?,?)",
+                    (found.time.astimezone(UTC).isoformat(), found.account, rows),
+                )
+                connection.execute("DELETE FROM rounds WHERE time < ?", (oldest,))
+        except (sqlite3.Error, OSError):
+            return False
+        return True
