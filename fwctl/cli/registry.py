@@ -29,10 +29,12 @@ SPECS = "Specs"
 DEPLOY = "Deployments"
 NAMED = "One deployment by name"
 MEASURE = "Measuring"
+SERVING = "Serving"
 HELP = "Set-up and help"
 
 GROUPS: dict[str, tuple[str, str]] = {
     "bench": ("Measure deployments and compare runs.", MEASURE),
+    "route": ("The fallback router: serve, check and drill routes.", SERVING),
     "sim": ("The embedded Fireworks simulator.", HELP),
 }
 
@@ -66,6 +68,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("bench run", "bench", "Send a prompt set and record every answer.", MEASURE),
     Entry("bench compare", "bench_compare", "Compare two runs, paired by prompt.", MEASURE),
     Entry("bench selftest", "bench", "Measure the error of the harness itself.", MEASURE),
+    Entry("route serve", "route", "Serve routes that fall back to other targets.", SERVING),
     Entry("demo", "demo", "Run the whole job on the simulator; no account needed.", HELP),
     Entry("sim status", "sim", "Say where the simulator keeps its state and what is in it.", HELP),
     Entry("sim reset", "sim", "Empty the simulator.", HELP),

@@ -1,0 +1,168 @@
+"""The proxy as an aiohttp application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from aiohttp import web
+
+from fwctl.routing import answers
+from fwctl.routing.access import KIND_HEADER, Keys, sent_on
+from fwctl.routing.engine import EMBEDDINGS, Answer, Request, Router
+from fwctl.routing.jsonbytes import dumps, loads
+from fwctl.routing.metrics import Metrics
+from fwctl.routing.record import Record
+from fwctl.routing.trace import TraceLog
+
+PATHS = ("chat/completions", "completions", EMBEDDINGS)
+_JSON = "application/json"
+# A client that does not read holds a target; it gets this long beyond the deadline of its request.
+_SLOW_CLIENT_S = 5.0
+_LONGEST_KIND = 64
+
+
+class Proxy:
+    """Handlers. say: one log line. `draining` turns readiness off and closes connections one by one."""
+
+    def __init__(self, router: Router, say: Callable[[dict[str, Any]], None]) -> None:
+        self.router = router
+        self.metrics = Metrics(router.states, lambda: router.budget.left(router.loop.time()))
+        self.keys = Keys(router.routes.settings.client_keys)
+        self.trace: TraceLog | None = None
+        self.draining = False
+        self.running = 0
+        self._say = say
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def application(self) -> web.Application:
+        """Every path it serves."""
+        app = web.Application(client_max_size=2**62)
+        for path in PATHS:
+            app.router.add_post(f"/v1/{path}", self._serve)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/healthz", self._health)
+        app.router.add_get("/readyz", self._ready)
+        app.router.add_get("/metrics", self._page)
+        app.router.add_route("*", "/{rest:.*}", self._unknown)
+        return app
+
+    async def idle(self) -> None:
+        """Wait until no request runs."""
+        await self._idle.wait()
+
+    def observe(self, record: Record) -> None:
+        """The router's observer: metrics and a log line without content."""
+        self.metrics.observe(record)
+        self._say({"event": "request", **record.to_json()})
+
+    async def _serve(self, http: web.Request) -> web.StreamResponse:
+        self.running += 1
+        self._idle.clear()
+        self.metrics.in_flight.set(self.running)
+        try:
+            if not self.keys.allow(http.headers):
+                return self._error(answers.UNAUTHORIZED, "the key is missing or unknown", 401)
+            body = await self._body(http)
+            if isinstance(body, web.Response):
+                return body
+            return await self._answer(http, body)
+        finally:
+            self.running -= 1
+            self.metrics.in_flight.set(self.running)
+            if not self.running:
+                self._idle.set()
+
+    async def _body(self, http: web.Request) -> dict[str, Any] | web.Response:
+        limit = self.router.routes.settings.max_body_bytes
+        if (http.content_length or 0) > limit:
+            return self._error(answers.BAD_REQUEST, f"the body is longer than {limit} bytes", 413, close=True)
+        data = bytearray()
+        while piece := await http.content.readany():
+            data += piece
+            if len(data) > limit:
+                return self._error(
+                    answers.BAD_REQUEST, f"the body is longer than {limit} bytes", 413, close=True
+                )
+        try:
+            body = loads(bytes(data))
+        except (ValueError, RecursionError):
+            return self._error(answers.BAD_REQUEST, "the body is not JSON", 400)
+        if not isinstance(body, dict) or not isinstance(body.get("model"), str):
+            return self._error(answers.BAD_REQUEST, "the body is no JSON object with a model", 400)
+        return body
+
+    async def _answer(self, http: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        settings = self.router.routes.settings
+        kind = http.headers.get(KIND_HEADER, "")[:_LONGEST_KIND]
+        request = Request(
+            http.path[4:],
+            body,
+            sent_on(http.headers, settings.keep_headers),
+            kind if kind.isprintable() and kind else None,
+        )
+        route = self.router.routes.routes.get(body["model"])
+        limit = (route.total_s if route else 0.0) + _SLOW_CLIENT_S
+        async with asyncio.timeout(limit):
+            async with await self.router.send(request) as answer:
+                return await self._sent(http, body, answer)
+
+    async def _sent(self, http: web.Request, body: dict[str, Any], answer: Answer) -> web.StreamResponse:
+        trace = self.trace if self.trace is not None and answer.status == 200 and self.trace.wants() else None
+        if self.draining:
+            answer.headers["connection"] = "close"
+        if isinstance(answer.body, bytes):
+            if trace is not None:
+                trace.write(body, answer.record, [answer.body])
+            return web.Response(body=answer.body, status=answer.status, headers=answer.headers)
+        stream = answer.body
+        stream.tap = [] if trace is not None else None
+        response = web.StreamResponse(headers=answer.headers)
+        # A client that went away is no error: closing the answer frees the target.
+        with suppress(ConnectionError):
+            await response.prepare(http)
+            async for piece in stream:
+                await response.write(piece)
+            if answer.record.outcome != "ok":
+                response.force_close()
+            await response.write_eof()
+        if trace is not None:
+            trace.write(body, answer.record, stream.tap or [])
+        return response
+
+    def _error(self, code: str, message: str, status: int, *, close: bool = False) -> web.Response:
+        self.observe(Record("none", "", stream=False, outcome=code, status=status))
+        response = web.Response(
+            body=answers.error_body(code, message, status), status=status, content_type=_JSON
+        )
+        if close:
+            response.force_close()
+        return response
+
+    async def _models(self, http: web.Request) -> web.Response:
+        if not self.keys.allow(http.headers):
+            return self._error(answers.UNAUTHORIZED, "the key is missing or unknown", 401)
+        rows = [{"id": name, "object": "model", "owned_by": "fwctl"} for name in self.router.routes.routes]
+        return web.Response(body=dumps({"object": "list", "data": rows}), content_type=_JSON)
+
+    async def _health(self, _http: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def _ready(self, _http: web.Request) -> web.Response:
+        if self.draining:
+            return web.Response(text="draining\n", status=503, headers={"connection": "close"})
+        return web.Response(text="ready\n")
+
+    async def _page(self, _http: web.Request) -> web.Response:
+        return web.Response(
+            body=self.metrics.page(), headers={"content-type": "text/plain; version=0.0.4; charset=utf-8"}
+        )
+
+    async def _unknown(self, http: web.Request) -> web.Response:
+        paths = ", ".join(f"POST /v1/{path}" for path in PATHS)
+        return self._error(
+            answers.BAD_REQUEST, f"there is no {http.method} {http.path[:100]}; use {paths}", 404
+        )
