@@ -8,7 +8,7 @@ import ssl
 import time
 from typing import TYPE_CHECKING, Any
 
-from fwctl.inference.answer import Answer
+from fwctl.inference.answer import STALL_S, Answer
 from fwctl.inference.client import BODY_LIMIT_BYTES
 from fwctl.inference.failures import ErrorClass, Failure, from_status
 from fwctl.inference.limits import limited_by
@@ -16,7 +16,7 @@ from fwctl.inference.perf import from_headers
 from fwctl.inference.sse import EventParser, EventTooLongError
 from fwctl.inference.structured import RUNAWAY, judge, runs_away
 from fwctl.measure.target import Target
-from fwctl.stats.quantiles import quantile
+from fwctl.stats.quantiles import quantile_sorted
 
 if TYPE_CHECKING:
     import aiohttp
@@ -191,8 +191,10 @@ def _fill(record: Record, answer: Answer, marks: Marks, started: float, due: flo
     if answer.first_visible_at is not None:
         record.ttfv_s = answer.first_visible_at - sent_at
     if answer.gaps_s:
-        record.gap_p50_s, record.gap_p95_s = quantile(answer.gaps_s, 0.5), quantile(answer.gaps_s, 0.95)
-        record.max_gap_s, record.stalls = answer.max_gap_s, answer.stalls
+        ordered = sorted(answer.gaps_s)
+        record.gap_p50_s, record.gap_p95_s = quantile_sorted(ordered, 0.5), quantile_sorted(ordered, 0.95)
+        record.max_gap_s = ordered[-1]
+        record.stalls = answer.stalls if ordered[-1] > STALL_S else 0
     record.reads_with_tokens = answer.reads_with_tokens or None
     record.prompt_tokens, record.cached_tokens = usage.prompt_tokens, usage.cached_tokens
     record.output_tokens, record.reasoning_tokens = usage.output_tokens, usage.reasoning_tokens
