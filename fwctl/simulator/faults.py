@@ -12,7 +12,6 @@ import fnmatch
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -145,6 +144,8 @@ def counts(tx: Tx) -> dict[str, int]:
 def _hold_pipe(seconds: float) -> None:
     """A grandchild that inherits stdout and stderr and outlives this process."""
     code = f"import time; time.sleep({seconds})"
+    import subprocess
+
     subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import NamedTuple
 
 from fwctl.simulator.catalogue import FIREWORKS, Catalogue
@@ -50,5 +49,7 @@ class World(NamedTuple):
 
     def random_id(self) -> str:
         """Eight characters, as the platform gives when the caller names none."""
+        import random
+
         source = random.SystemRandom() if self.seed is None else random.Random(self.seed)  # noqa: S311
         return "".join(source.choice(_ID_ALPHABET) for _ in range(8))
