@@ -35,6 +35,7 @@ HELP = "Set-up and help"
 GROUPS: dict[str, tuple[str, str]] = {
     "bench": ("Measure deployments and compare runs.", MEASURE),
     "route": ("The fallback router: serve, check and drill routes.", SERVING),
+    "evidence": ("What was measured, and whether it still counts.", MEASURE),
     "sim": ("The embedded Fireworks simulator.", HELP),
 }
 
@@ -69,6 +70,9 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("bench compare", "bench_compare", "Compare two runs, paired by prompt.", MEASURE),
     Entry("bench selftest", "bench", "Measure the error of the harness itself.", MEASURE),
     Entry("route serve", "route", "Serve routes that fall back to other targets.", SERVING),
+    Entry("evidence list", "evidence", "List evidence and what it still speaks for.", MEASURE),
+    Entry("evidence add", "evidence", "Store a bench run as evidence.", MEASURE),
+    Entry("evidence check", "evidence", "Say what the gates of the specs would say now.", MEASURE),
     Entry("demo", "demo", "Run the whole job on the simulator; no account needed.", HELP),
     Entry("sim status", "sim", "Say where the simulator keeps its state and what is in it.", HELP),
     Entry("sim reset", "sim", "Empty the simulator.", HELP),

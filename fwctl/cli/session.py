@@ -42,9 +42,15 @@ def has_specs(call: Call, paths: Sequence[str]) -> bool:
 
 
 def load_specs(
-    call: Call, paths: Sequence[str], *, need_secrets: bool = False, strict: bool = False
+    call: Call,
+    paths: Sequence[str],
+    *,
+    need_secrets: bool = False,
+    strict: bool = False,
+    gated: bool = True,
 ) -> Loaded:
-    """Load and validate; the result may hold errors."""
+    """Load and validate; the result may hold errors. gated: False for a command that makes evidence, which
+    must not fail for want of it."""
     from fwctl.cli.evidence import offline_evidence
     from fwctl.spec.load import load
 
@@ -54,7 +60,7 @@ def load_specs(
         defaults=call.settings.defaults,
         need_secrets=need_secrets,
         strict=strict,
-        evidence=offline_evidence(call, paths),
+        evidence=offline_evidence(call, paths) if gated else None,
     )
 
 
