@@ -33,6 +33,7 @@ SERVING = "Serving"
 HELP = "Set-up and help"
 
 GROUPS: dict[str, tuple[str, str]] = {
+    "eval": ("Grade answers and gate changes on their quality.", MEASURE),
     "bench": ("Measure deployments and compare runs.", MEASURE),
     "route": ("The fallback router: serve, check and drill routes.", SERVING),
     "evidence": ("What was measured, and whether it still counts.", MEASURE),
@@ -71,6 +72,11 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("bench selftest", "bench", "Measure the error of the harness itself.", MEASURE),
     Entry("route serve", "route", "Serve routes that fall back to other targets.", SERVING),
     Entry("evidence list", "evidence", "List evidence and what it still speaks for.", MEASURE),
+    Entry("eval init", "eval", "Print a small evaluation set with graders.", MEASURE),
+    Entry("eval outlook", "eval", "Say what a prompt set can show, before it runs.", MEASURE),
+    Entry("eval run", "eval_run", "Send a prompt set and grade every answer.", MEASURE),
+    Entry("eval grade", "eval_run", "Grade the answers of a run again.", MEASURE),
+    Entry("eval compare", "eval_compare", "Gate a candidate on the quality of its answers.", MEASURE),
     Entry("evidence add", "evidence", "Store a bench run as evidence.", MEASURE),
     Entry("evidence check", "evidence", "Say what the gates of the specs would say now.", MEASURE),
     Entry("demo", "demo", "Run the whole job on the simulator; no account needed.", HELP),

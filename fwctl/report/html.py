@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from fwctl.report import html_fit, html_plan
+from fwctl.report import eval_html, html_fit, html_plan
 from fwctl.report.html_text import badge, code, escape, table
 from fwctl.report.layout import Style
 from fwctl.report.model import Report
@@ -13,6 +13,9 @@ from fwctl.report.model import Report
 Layout = Callable[[Report], list[str]]
 
 # Command -> (title, what stands in <main>).
+    "eval compare": (eval_html.title, eval_html.body),
+    "eval grade": (eval_html.title, eval_html.body),
+    "eval run": (eval_html.title, eval_html.body),
 LAYOUTS: dict[str, tuple[Callable[[Report], str], Layout]] = {
     "fit-check": (html_fit.title, html_fit.body),
     "plan": (html_plan.title, html_plan.body),

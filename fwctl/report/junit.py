@@ -70,11 +70,15 @@ def _cases(report: Report, style: Style) -> list[_Case]:
     names = body.get("deployments", ()) if report.command == "validate" else ()
     results = body.get("results", ()) if report.command == "fit-check" else ()
     for name in (*names, *(item["name"] or item["model"] for item in results)):
+    for check in body.get("checks", ()) if report.command.startswith("eval ") else ():
         case("deployments", str(name))
     for item in findings(report):
         if item.rule.startswith("error/") and not report.body:
             continue
-        if item.deployment:
+        if report.command.startswith("eval ") and item.rule.startswith("check/"):
+            name = _check_name(item.rule.removeprefix("check/"), item.deployment)
+            case("checks", name).found.append(item)
+        elif item.deployment:
             case("deployments", item.deployment).found.append(item)
         else:
             name = from_root(item.file, style) if item.file else report.command

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from fwctl.errors import Severity
-from fwctl.report import audit_markdown, markdown_plan, markdown_tables
+from fwctl.report import audit_markdown, eval_markdown, markdown_plan, markdown_tables
 from fwctl.report.layout import Style
 from fwctl.report.markdown_plan import diagnostics
 from fwctl.report.markdown_text import prose
@@ -27,6 +27,9 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
     **dict.fromkeys(APPLIES, (markdown_tables.apply, markdown_tables.apply_numbers)),
     "drift": (markdown_tables.drift, markdown_tables.drift_numbers),
     "lock": (markdown_tables.lock, markdown_tables.lock_numbers),
+    "eval compare": (eval_markdown.full, eval_markdown.numbers),
+    "eval grade": (eval_markdown.full, eval_markdown.numbers),
+    "eval run": (eval_markdown.full, eval_markdown.numbers),
     "audit": (audit_markdown.full, audit_markdown.numbers),
     "fit-check": (markdown_tables.fit, markdown_tables.fit_numbers),
     "plan": (markdown_plan.full, markdown_plan.fields, markdown_plan.rows, markdown_plan.numbers),

@@ -1,0 +1,154 @@
+"""Options that evaluations share: who is asked, what has to be shown, and whom graders ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fwctl.cli.command import Call
+from fwctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from fwctl.measure.target import Target
+    from fwctl.quality.graders.means import Means, Model
+
+MOST = 10_000
+
+
+@dataclass(frozen=True)
+class Arms:
+    """Who is asked: targets of a file, or models behind a URL."""
+
+    targets: Annotated[
+        Path | None, typer.Option("--targets", metavar="FILE", help="File of kind Targets [targets.yaml].")
+    ] = None
+    target: Annotated[
+        list[str] | None,
+        typer.Option("--target", metavar="NAME", help="Target of that file. May be repeated."),
+    ] = None
+    specs: Annotated[
+        list[str] | None,
+        typer.Option("--specs", metavar="PATH", help="Spec file or folder. May be repeated."),
+    ] = None
+    target_url: Annotated[
+        str | None,
+        typer.Option("--target-url", metavar="URL", help="OpenAI-compatible server instead, up to /v1."),
+    ] = None
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="M", help="Model string there. May be repeated."),
+    ] = None
+    api_key_env: Annotated[
+        str | None,
+        typer.Option("--api-key-env", metavar="VAR", help="Environment variable that holds the key."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Servers:
+    """Endpoints that graders ask."""
+
+    judge_url: Annotated[
+        str | None, typer.Option("--judge-url", metavar="URL", help="Server of the judge, up to /v1.")
+    ] = None
+    judge_model: Annotated[
+        str | None, typer.Option("--judge-model", metavar="M", help="Model string of the judge.")
+    ] = None
+    judge_key_env: Annotated[
+        str | None, typer.Option("--judge-key-env", metavar="VAR", help="Variable with the judge's key.")
+    ] = None
+    embed_url: Annotated[
+        str | None, typer.Option("--embed-url", metavar="URL", help="Server of embeddings, up to /v1.")
+    ] = None
+    embed_model: Annotated[
+        str | None, typer.Option("--embed-model", metavar="M", help="Model string of the embeddings.")
+    ] = None
+    embed_key_env: Annotated[
+        str | None, typer.Option("--embed-key-env", metavar="VAR", help="Variable with their key.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Power:
+    """What the suite has to show."""
+
+    margin: Annotated[
+        float, typer.Option("--margin", metavar="X", help="Loss that has to be ruled out [0.02].")
+    ] = 0.02
+    discordance: Annotated[
+        float,
+        typer.Option("--discordance", metavar="X", help="Share of prompts on which equal arms differ."),
+    ] = 0.06
+
+    def check(self) -> None:
+        if not 0 < self.margin < 1 or not 0 < self.discordance <= 1:
+            raise UsageError("--margin and --discordance are shares such as 0.02 for 2 points")
+
+
+def targets_of(call: Call, arms: Arms) -> list[Target]:
+    """The targets that the options name. Raises UsageError, InvalidSpecError."""
+    from fwctl.measure.target import Target
+
+    if arms.target_url is None:
+        return _of_file(call, arms)
+    if arms.targets is not None or arms.target:
+        raise UsageError("give either --target-url or targets of a file")
+    models = arms.model or []
+    if not models:
+        raise UsageError("--target-url needs --model")
+    if len(set(models)) < len(models):
+        raise UsageError("--model is given twice with the same string")
+    key = key_of(call, arms.target_url, arms.api_key_env, "--target-url")
+    return [Target(name, arms.target_url, name, key, api_key_env=arms.api_key_env) for name in models]
+
+
+def _of_file(call: Call, arms: Arms) -> list[Target]:
+    from fwctl.cli.bench_targets import DeploymentNames
+    from fwctl.measure.targets_file import load_targets
+
+    if arms.model or arms.api_key_env:
+        raise UsageError("--model and --api-key-env belong to --target-url")
+    path = arms.targets or Path("targets.yaml")
+    if arms.targets is None and not (call.env.cwd / path).is_file():
+        raise UsageError("give --target-url and --model, or --targets FILE", next_steps=["see docs/eval.md"])
+    resolve = DeploymentNames(call, arms.specs or [])
+    return load_targets(path, arms.target or [], call.env.environ, call.env.cwd, resolve)
+
+
+def means_of(call: Call, servers: Servers, folder: Path, concurrency: int) -> Means:
+    """What graders may use. folder: where files of the prompt set lie."""
+    from fwctl.inference.client import Endpoint
+    from fwctl.quality.graders.means import Means, Model
+
+    def model(url: str | None, name: str | None, variable: str | None, word: str) -> Model | None:
+        if url is None and name is None:
+            return None
+        if url is None or name is None:
+            raise UsageError(f"--{word}-url and --{word}-model belong together")
+        return Model(Endpoint(url, key_of(call, url, variable, f"--{word}-url")), name)
+
+    return Means(
+        folder,
+        call.env.environ,
+        model(servers.judge_url, servers.judge_model, servers.judge_key_env, "judge"),
+        model(servers.embed_url, servers.embed_model, servers.embed_key_env, "embed"),
+        concurrency,
+    )
+
+
+def key_of(call: Call, url: str, variable: str | None, option: str) -> str | None:
+    """The key for this server. The Fireworks key goes to Fireworks only, unless it is named."""
+    from fwctl.measure.target import FIREWORKS_KEY, is_fireworks, url_problem
+
+    if url_problem(url) is not None:
+        raise UsageError(f"{option}: {url_problem(url)}")
+    if variable is None:
+        return call.env.environ.get(FIREWORKS_KEY) if is_fireworks(url) else None
+    key = call.env.environ.get(variable)
+    if not key:
+        raise UsageError(f"the environment variable {variable} is not set")
+    call.env.redactor.register(key)
+    return key

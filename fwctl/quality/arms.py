@@ -1,0 +1,89 @@
+"""One side of a comparison: the grades of one target of one evaluation folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fwctl.errors import UsageError
+from fwctl.quality.grading import NAME, Row, read_grades
+
+LARGEST_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """text: as the user wrote it. grades: (prompt, repeat) -> line of grades.jsonl."""
+
+    text: str
+    target: str
+    folder: Path
+    summary: Mapping[str, Any]
+    grades: Mapping[tuple[str, int], Row]
+
+    @property
+    def quality(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.summary["quality"]
+        return found
+
+    @property
+    def figures(self) -> Mapping[str, Any]:
+        """Totals of this target."""
+        found: Mapping[str, Any] = self.quality["targets"][self.target]
+        return found
+
+
+def read_arm(cwd: Path, text: str) -> Arm:
+    """`DIR` or `DIR:TARGET`. Raises UsageError for what is no evaluation, or holds several targets."""
+    folder, wanted = cwd / text, ""
+    if not folder.is_dir() and ":" in text:
+        name, _, wanted = text.partition(":")
+        folder = cwd / name
+    if not folder.is_dir():
+        raise UsageError(f"{text} is no folder of an evaluation", next_steps=["fwctl eval run --out DIR"])
+    summary = _evaluated(folder)
+    rows = list(read_grades(folder / NAME))
+    names = sorted({str(row["target"]) for row in rows})
+    if not wanted and len(names) > 1:
+        raise UsageError(f"{text} holds several targets", next_steps=[f"{text}:{name}" for name in names])
+    target = _target(wanted, names)
+    if target not in summary["quality"].get("targets", {}):
+        raise UsageError(f"{text} has no such target; it has: {', '.join(names) or 'none'}")
+    grades = {(str(row["prompt_id"]), int(row["repeat"])): row for row in rows if row["target"] == target}
+    return Arm(text, target, folder, summary, grades)
+
+
+def _target(wanted: str, names: list[str]) -> str:
+    """A target by its name, or by the last part of one, which is enough where it is the only such."""
+    if not wanted:
+        return next(iter(names), "")
+    ending = [name for name in names if name.endswith(f"/{wanted}")]
+    return ending[0] if wanted not in names and len(ending) == 1 else wanted
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """summary.json of a run. Raises UsageError."""
+    path = folder / "summary.json"
+    try:
+        with path.open("rb") as file:
+            found = json.loads(file.read(LARGEST_BYTES))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"{path} is not JSON") from None
+    if not isinstance(found, dict) or "run_id" not in found:
+        raise UsageError(f"{path} is not the summary of a run")
+    return found
+
+
+def _evaluated(folder: Path) -> dict[str, Any]:
+    found = read_summary(folder)
+    quality = found.get("quality")
+    if not isinstance(quality, dict) or not isinstance(quality.get("targets"), dict):
+        raise UsageError(
+            f"{folder} is not the folder of a finished evaluation", next_steps=[f"fwctl eval grade {folder}"]
+        )
+    return found

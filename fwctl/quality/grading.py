@@ -1,0 +1,195 @@
+"""Records of a run to grades.jsonl: broken answers first, then each grader over the rest, resumable."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fwctl.errors import UsageError
+from fwctl.inference.failures import ErrorClass
+from fwctl.measure.lines import read_rows
+from fwctl.quality.cases import Case, Cases
+from fwctl.quality.degenerate import degenerate
+from fwctl.quality.graders import module_of
+from fwctl.quality.graders.means import Means
+from fwctl.quality.model import Grade, Item, Outcome
+from fwctl.records.atomic import replace_file
+
+NAME = "grades.jsonl"
+# Answers that are graded at a time: what a Ctrl-C may cost, and one batch of a child or an endpoint.
+BATCH = 200
+
+Row = Mapping[str, Any]
+Key = tuple[str, str, int]
+
+# What a failed request means for the answer; every other class is a failure of the request.
+_OUTCOMES = {
+    ErrorClass.EMPTY: Outcome.EMPTY,
+    ErrorClass.TRUNCATED: Outcome.TRUNCATED,
+    ErrorClass.LENGTH: Outcome.TRUNCATED,
+}
+_BROKEN_FORMAT = (ErrorClass.INVALID_JSON, ErrorClass.SCHEMA_VIOLATION)
+
+
+def grade_run(out: Path, cases: Cases, means: Means, step: Callable[[int], None] | None = None) -> None:
+    """Grade every measured answer of a run that has no grade yet, and append to DIR/grades.jsonl.
+
+    step: called with the number of new grades. Raises UsageError when the files cannot be used.
+    """
+    done = _keep_good_lines(out / NAME)
+    last = last_attempts(out / "records.jsonl")
+    try:
+        with (out / NAME).open("a", encoding="utf-8") as file:
+            for grades in _batches(out / "records.jsonl", last, done, cases, means):
+                file.writelines(json.dumps(grade.to_json()) + "\n" for grade in grades)
+                file.flush()
+                if step is not None:
+                    step(len(grades))
+    except OSError as error:
+        raise UsageError(f"cannot write to {out}: {error.strerror or error}") from None
+
+
+def read_grades(path: Path) -> Iterator[Row]:
+    """The lines of grades.jsonl; a last line that was cut off is left out. Raises UsageError."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    return
+                yield _grade_of(line, path, number)
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {path}: {error.strerror or error}", next_steps=[f"fwctl eval grade {path.parent}"]
+        ) from None
+
+
+def key_of(row: Row) -> Key:
+    """What names one answer of a run."""
+    return str(row["target"]), str(row["prompt_id"]), int(row["repeat"])
+
+
+def last_attempts(records: Path) -> dict[Key, int]:
+    """The highest attempt of every measured answer; more than 1 where a cut-off answer was asked again."""
+    found: dict[Key, int] = {}
+    for row in read_rows(records):
+        if row["measured"] or row.get("attempt", 1) > 1:
+            key = key_of(row)
+            found[key] = max(found.get(key, 1), int(row.get("attempt", 1)))
+    return found
+
+
+def broken(row: Row, case: Case) -> tuple[Outcome, str] | None:
+    """What is wrong with an answer before anybody looks at its quality; None when nothing is."""
+    error, text = row.get("error_class"), row.get("text") or ""
+    why = degenerate(text)
+    if error is not None and error not in _BROKEN_FORMAT:
+        return _OUTCOMES.get(ErrorClass(error), Outcome.FAILED), str(error)
+    if row.get("finish_reason") == "length" and (case.spec is not None or why is not None):
+        return (Outcome.TRUNCATED, "length") if why is None else (Outcome.DEGENERATE, why)
+    if not text.strip() and row.get("finish_reason") != "tool_calls":
+        return Outcome.EMPTY, "no visible text"
+    if why is not None:
+        return Outcome.DEGENERATE, why
+    if error is not None:
+        return Outcome.WRONG, str(error)
+    return None
+
+
+def _batches(
+    records: Path, last: Mapping[Key, int], done: set[Key], cases: Cases, means: Means
+) -> Iterator[list[Grade]]:
+    waiting: dict[str, list[tuple[Row, Case]]] = defaultdict(list)
+    at_once: list[Grade] = []
+    for row in read_rows(records):
+        key = key_of(row)
+        if key in done or last.get(key) != row.get("attempt", 1):
+            continue
+        case = cases.by_id.get(key[1])
+        if case is None:
+            raise UsageError(f"{records} holds the prompt {key[1][:80]!r}, which the suite does not have")
+        known = _known(row, case)
+        if known is not None:
+            at_once.append(known)
+        else:
+            assert case.spec is not None
+            waiting[case.spec.kind].append((row, case))
+            if len(waiting[case.spec.kind]) >= BATCH:
+                yield _graded(case.spec.kind, waiting.pop(case.spec.kind), means)
+        if len(at_once) >= BATCH:
+            yield at_once
+            at_once = []
+    yield at_once
+    for kind, rows in waiting.items():
+        yield _graded(kind, rows, means)
+
+
+def _known(row: Row, case: Case) -> Grade | None:
+    """The grade of an answer that no grader has to look at."""
+    found = broken(row, case)
+    if found is None and case.spec is None:
+        found = Outcome.UNASKED, ""
+    if found is None:
+        if row.get("text") is None:
+            raise UsageError(
+                "the records hold no text of the answers, so nothing can be graded",
+                next_steps=["fwctl bench run --keep-text", "fwctl eval run"],
+            )
+        return None
+    outcome, note = found
+    score = 0.0 if outcome is Outcome.WRONG else None
+    return _grade(row, case, outcome, score=score, note=note or None)
+
+
+def _graded(kind: str, rows: Sequence[tuple[Row, Case]], means: Means) -> list[Grade]:
+    items = [
+        Item(
+            case.spec,
+            str(row["text"]),
+            case.prompt.body["messages"],
+            case.prompt.body.get("response_format"),
+            case.prompt.id,
+        )
+        for row, case in rows
+        if case.spec is not None
+    ]
+    found = []
+    for (row, case), mark in zip(rows, module_of(kind).grade(items, means), strict=True):
+        outcome = Outcome.UNGRADED if mark.right is None else Outcome.RIGHT if mark.right else Outcome.WRONG
+        found.append(_grade(row, case, outcome, score=mark.score, note=mark.note))
+    return found
+
+
+def _grade(row: Row, case: Case, outcome: Outcome, *, score: float | None, note: str | None) -> Grade:
+    kind = case.spec.kind if case.spec else None
+    target, prompt_id, repeat = key_of(row)
+    return Grade(target, prompt_id, repeat, case.prompt.type, kind, outcome.value, score, note)
+
+
+def _keep_good_lines(path: Path) -> set[Key]:
+    """Drop a last line that was cut off, and answers whose grader failed; the keys that are graded."""
+    if not path.exists():
+        return set()
+    good = [row for row in read_grades(path) if row["outcome"] != Outcome.UNGRADED]
+    try:
+        replace_file(path, _lines(good))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+    return {key_of(row) for row in good}
+
+
+def _lines(rows: Iterable[Row]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def _grade_of(line: bytes, path: Path, number: int) -> Row:
+    try:
+        row = json.loads(line)
+        Outcome(row["outcome"])
+        key_of(row)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise UsageError(f"{path}:{number}: this is not a grade") from None
+    found: Row = row
+    return found

@@ -1,0 +1,81 @@
+"""What response formats did to a run: valid answers, cut-off ones, retries and the tokens they wasted."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fwctl.inference.failures import ErrorClass
+from fwctl.inference.structured import runs_away
+from fwctl.measure.target import Target
+from fwctl.quality.cases import Cases
+from fwctl.quality.grading import Key, key_of
+from fwctl.stats.binomial import wilson
+
+Row = Mapping[str, Any]
+_CLASSES = (ErrorClass.INVALID_JSON, ErrorClass.SCHEMA_VIOLATION, ErrorClass.LENGTH, ErrorClass.EMPTY)
+
+
+def structured_counts(
+    rows: Iterable[Row], last: Mapping[Key, int], cases: Cases, targets: Sequence[Target]
+) -> dict[str, dict[str, Any]]:
+    """By target, for those that sent a response format.
+
+    n: answers, after retries. formats: how many of each. valid: share with a Wilson interval. whitespace:
+    answers that ran away into it, a part of invalid_json. retries and wasted_tokens: requests beyond the
+    first and the output of those that were cut off. reasoning_only: cut off before the first visible word.
+    """
+    formats = _formats(cases, targets)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        key, attempt = key_of(row), int(row.get("attempt", 1))
+        kind = formats.get(key[:2])
+        if kind is None or key not in last:
+            continue
+        count = counts[key[0]]
+        if attempt < last[key]:
+            count["retries"] += 1
+            count["wasted_tokens"] += int(row.get("output_tokens") or 0)
+            continue
+        kinds[key[0]][kind] += 1
+        _count(count, row)
+    return {name: _figures(count, kinds[name]) for name, count in sorted(counts.items())}
+
+
+def _count(count: Counter[str], row: Row) -> None:
+    error, text = row.get("error_class"), row.get("text") or ""
+    count["n"] += 1
+    count["valid"] += error is None
+    if error in _CLASSES:
+        count[str(error)] += 1
+    elif error is not None:
+        count["failed"] += 1
+    count["whitespace"] += error == ErrorClass.INVALID_JSON and runs_away([text])
+    count["reasoning_only"] += (
+        error == ErrorClass.LENGTH and not text.strip() and bool(row.get("reasoning_tokens"))
+    )
+
+
+def _figures(count: Counter[str], kinds: Counter[str]) -> dict[str, Any]:
+    low, high = wilson(count["valid"], count["n"])
+    share = count["valid"] / count["n"] if count["n"] else None
+    words = (*(item.value for item in _CLASSES), "failed", "whitespace", "reasoning_only")
+    return {
+        "n": count["n"],
+        "formats": dict(sorted(kinds.items())),
+        "valid": {"value": share, "low": low, "high": high, "n": count["n"]},
+        **{word: count[word] for word in (*words, "retries", "wasted_tokens")},
+    }
+
+
+def _formats(cases: Cases, targets: Sequence[Target]) -> dict[tuple[str, str], str]:
+    """(target, prompt) -> type of the response format that is sent."""
+    found = {}
+    for target in targets:
+        for name, case in cases.by_id.items():
+            wanted = target.body(case.prompt.body).get("response_format")
+            if isinstance(wanted, Mapping) and wanted.get("type") != "text":
+                found[target.name, name] = str(wanted.get("type"))
+    return found

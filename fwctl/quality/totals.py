@@ -1,0 +1,89 @@
+"""Grades and records to the figures of a run: right and wrong with intervals, broken answers, what the
+response formats cost, and whether the run says anything about quality at all."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fwctl.quality.model import BROKEN, GRADED, Outcome
+from fwctl.stats.binomial import wilson
+
+Row = Mapping[str, Any]
+# Above these shares of the answers the run measured an outage, not a model.
+MOST_SHARES = {
+    Outcome.EMPTY: (0.05, "are empty: look at the chat template and max_tokens before the model"),
+    Outcome.FAILED: (0.05, "failed on the way: repeat the run when the deployment is well"),
+    Outcome.TRUNCATED: (0.20, "are cut off at max_tokens: give more tokens or ask for less"),
+    Outcome.UNGRADED: (0.05, "could not be graded: see the notes in grades.jsonl"),
+}
+# So many answers of which not one is right are no accident of a weak model.
+LEAST_FOR_ZERO = 10
+
+
+@dataclass(slots=True)
+class _Tally:
+    counts: Counter[str] = field(default_factory=Counter)
+    prompts: set[str] = field(default_factory=set)
+
+    def add(self, row: Row) -> None:
+        self.counts[row["outcome"]] += 1
+        if row["outcome"] in GRADED:
+            self.prompts.add(row["prompt_id"])
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"n": self.counts.total()}
+        found |= {outcome.value: self.counts[outcome] for outcome in Outcome}
+        found["accuracy"] = self.accuracy()
+        return found
+
+    def accuracy(self) -> dict[str, Any]:
+        """Share of right answers among the graded. Repeats of a prompt do not narrow the interval."""
+        right = self.counts[Outcome.RIGHT]
+        n = right + self.counts[Outcome.WRONG]
+        if not n:
+            return {"value": None, "low": None, "high": None, "n": 0}
+        per_prompt = n / len(self.prompts)
+        low, high = wilson(right / per_prompt, n / per_prompt)
+        return {"value": right / n, "low": low, "high": high, "n": n}
+
+
+def totals(grades: Iterable[Row]) -> dict[str, dict[str, Any]]:
+    """By target: counts of outcomes, accuracy, the same by type, and `problems` of the infrastructure."""
+    whole: dict[str, _Tally] = defaultdict(_Tally)
+    types: dict[str, dict[str, _Tally]] = defaultdict(lambda: defaultdict(_Tally))
+    for row in grades:
+        whole[row["target"]].add(row)
+        types[row["target"]][row["type"]].add(row)
+    return {
+        name: {
+            **tally.to_json(),
+            "types": {kind: part.to_json() for kind, part in sorted(types[name].items())},
+            "problems": problems(tally.counts),
+        }
+        for name, tally in sorted(whole.items())
+    }
+
+
+def problems(counts: Mapping[str, int]) -> list[str]:
+    """Why these answers say nothing about quality; empty when they do."""
+    n = sum(counts.values())
+    found = [
+        f"{counts.get(outcome, 0)} of {n} answers {text}"
+        for outcome, (most, text) in MOST_SHARES.items()
+        if n and counts.get(outcome, 0) > most * n
+    ]
+    graded = sum(counts.get(outcome, 0) for outcome in GRADED)
+    if graded >= LEAST_FOR_ZERO and not counts.get(Outcome.RIGHT, 0):
+        found.append(
+            f"none of {graded} graded answers is right: look at the grader, the expected answers and the "
+            "chat template before the model"
+        )
+    return found
+
+
+def is_broken(outcome: str) -> bool:
+    """True for an answer that has no quality to speak of."""
+    return outcome in BROKEN
