@@ -13,10 +13,10 @@ from fwctl.report.model import Report
 Layout = Callable[[Report], list[str]]
 
 # Command -> (title, what stands in <main>).
+LAYOUTS: dict[str, tuple[Callable[[Report], str], Layout]] = {
     "eval compare": (eval_html.title, eval_html.body),
     "eval grade": (eval_html.title, eval_html.body),
     "eval run": (eval_html.title, eval_html.body),
-LAYOUTS: dict[str, tuple[Callable[[Report], str], Layout]] = {
     "fit-check": (html_fit.title, html_fit.body),
     "plan": (html_plan.title, html_plan.body),
     "show": (html_plan.title, html_plan.body),

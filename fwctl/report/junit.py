@@ -70,8 +70,9 @@ def _cases(report: Report, style: Style) -> list[_Case]:
     names = body.get("deployments", ()) if report.command == "validate" else ()
     results = body.get("results", ()) if report.command == "fit-check" else ()
     for name in (*names, *(item["name"] or item["model"] for item in results)):
-    for check in body.get("checks", ()) if report.command.startswith("eval ") else ():
         case("deployments", str(name))
+    for check in body.get("checks", ()) if report.command.startswith("eval ") else ():
+        case("checks", _check_name(check["name"], check.get("deployment")))
     for item in findings(report):
         if item.rule.startswith("error/") and not report.body:
             continue
@@ -84,6 +85,10 @@ def _cases(report: Report, style: Style) -> list[_Case]:
             name = from_root(item.file, style) if item.file else report.command
             case("files" if item.file else "run", name).found.append(item)
     return list(cases.values())
+
+
+def _check_name(name: str, target: str | None) -> str:
+    return f"{name} {target}" if target else name
 
 
 def _case(case: _Case, style: Style) -> Iterator[str]:
