@@ -29,7 +29,7 @@ def ask(model: str, env: Env) -> Answer:
     request = {"model": model, "prompt": "1", "max_tokens": 1, "temperature": 0}
     try:
         response = httpx.post(
-            f"{_base(env)}/completions",
+            f"{base_url(env)}/completions",
             json=request,
             headers={"Authorization": f"Bearer {key}"},
             timeout=_TIMEOUT_S,
@@ -41,7 +41,8 @@ def ask(model: str, env: Env) -> Answer:
     return judge(response.status_code, _body(response), env)
 
 
-def _base(env: Env) -> str:
+def base_url(env: Env) -> str:
+    """Where inference is, up to `/v1`: FIREWORKS_BASE_URL, else the platform."""
     base = (env.environ.get(URL_VARIABLE) or DEFAULT_BASE_URL).rstrip("/")
     return base if base.endswith(_PATH) else base + _PATH
 

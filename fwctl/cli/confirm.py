@@ -19,16 +19,21 @@ def confirm(call: Call, plan: Plan, *, yes: bool) -> None:
 
     Raises RefusedError without a terminal, DeclinedError for any other answer.
     """
+    destroyed = [change.name for change in plan.changes if "delete" in change.actions]
+    wanted = " ".join(destroyed) if destroyed else "yes"
+    what = f"type {wanted} to delete or replace" if destroyed else "type yes to apply"
+    way_out = "add --yes, best with --plan FILE or --expect DIGEST"
+    ask(call, what, wanted, yes=yes, way_out=way_out)
+
+
+def ask(call: Call, what: str, wanted: str, *, yes: bool, way_out: str = "add --yes") -> None:
+    """One question; `wanted` is the answer that goes on. Raises as `confirm`."""
     if yes:
         return
     if not call.env.interactive:
         raise RefusedError(
-            "nobody is there to confirm: there is no terminal and --yes was not given",
-            next_steps=["add --yes, best with --plan FILE or --expect DIGEST"],
+            "nobody is there to confirm: there is no terminal and --yes was not given", next_steps=[way_out]
         )
-    destroyed = [change.name for change in plan.changes if "delete" in change.actions]
-    wanted = " ".join(destroyed) if destroyed else "yes"
-    what = f"type {wanted} to delete or replace" if destroyed else "type yes to apply"
     page = Page(call.output.style(call.env.stderr))
     page.line(f"{what}, anything else to leave everything as it is:")
     call.env.stderr.write(call.env.redactor.mask(page.text()) + "> ")

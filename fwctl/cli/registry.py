@@ -33,10 +33,12 @@ SERVING = "Serving"
 HELP = "Set-up and help"
 
 GROUPS: dict[str, tuple[str, str]] = {
-    "eval": ("Grade answers and gate changes on their quality.", MEASURE),
     "bench": ("Measure deployments and compare runs.", MEASURE),
+    "eval": ("Grade answers and gate changes on their quality.", MEASURE),
+    "speculate": ("What speculative decoding pays, from arithmetic and from your traffic.", MEASURE),
     "route": ("The fallback router: serve, check and drill routes.", SERVING),
     "evidence": ("What was measured, and whether it still counts.", MEASURE),
+    "experiment": ("Try configurations side by side, with a spend cap.", MEASURE),
     "sim": ("The embedded Fireworks simulator.", HELP),
 }
 
@@ -70,15 +72,23 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("bench run", "bench", "Send a prompt set and record every answer.", MEASURE),
     Entry("bench compare", "bench_compare", "Compare two runs, paired by prompt.", MEASURE),
     Entry("bench selftest", "bench", "Measure the error of the harness itself.", MEASURE),
+    Entry("speculate explain", "speculate", "Show what a draft gains at an acceptance and a cost.", MEASURE),
+    Entry(
+        "speculate replay", "speculate_replay", "Replay traces: which drafts would have paid off.", MEASURE
+    ),
     Entry("route serve", "route", "Serve routes that fall back to other targets.", SERVING),
     Entry("evidence list", "evidence", "List evidence and what it still speaks for.", MEASURE),
+    Entry("evidence add", "evidence", "Store a bench run as evidence.", MEASURE),
+    Entry("evidence check", "evidence", "Say what the gates of the specs would say now.", MEASURE),
+    Entry("experiment run", "experiment", "Compare candidates and keep the one that wins.", MEASURE),
+    Entry("experiment status", "experiment", "Say what an experiment has done and cost.", MEASURE),
+    Entry("experiment list", "experiment", "List experiments and what they left running.", MEASURE),
+    Entry("experiment stop", "experiment", "Delete all candidates of an experiment.", MEASURE),
     Entry("eval init", "eval", "Print a small evaluation set with graders.", MEASURE),
     Entry("eval outlook", "eval", "Say what a prompt set can show, before it runs.", MEASURE),
     Entry("eval run", "eval_run", "Send a prompt set and grade every answer.", MEASURE),
     Entry("eval grade", "eval_run", "Grade the answers of a run again.", MEASURE),
     Entry("eval compare", "eval_compare", "Gate a candidate on the quality of its answers.", MEASURE),
-    Entry("evidence add", "evidence", "Store a bench run as evidence.", MEASURE),
-    Entry("evidence check", "evidence", "Say what the gates of the specs would say now.", MEASURE),
     Entry("demo", "demo", "Run the whole job on the simulator; no account needed.", HELP),
     Entry("sim status", "sim", "Say where the simulator keeps its state and what is in it.", HELP),
     Entry("sim reset", "sim", "Empty the simulator.", HELP),

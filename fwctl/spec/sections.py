@@ -144,12 +144,12 @@ def _deployments(checked: Checked, outer: list[Checked], run: Run, evidence: Evi
         else:
             continue
         view = View(name, span, layered([*layers, reader.checked]), run.accept_unknown, evidence)
-        _required(view, reader)
+        require_fields(view, reader)
         found.append(view)
     return found
 
 
-def _required(d: View, reader: Reader) -> None:
+def require_fields(d: View, reader: Reader) -> None:
     """FW204 at the nearest parent that is written; one message for a group that is missing as a whole."""
     missing: dict[str, list[str]] = {}
     for path in _REQUIRED:

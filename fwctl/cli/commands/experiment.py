@@ -1,0 +1,279 @@
+"""`fwctl experiment run|status|stop|list`: compare candidate deployments and keep the one that wins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fwctl.cli.choices import Scope
+from fwctl.cli.command import Call, command
+from fwctl.cli.confirm import ask
+from fwctl.cli.plans import STATE_FOLDER
+from fwctl.cli.session import Session, check_account, has_specs, load_specs, scope_spec
+from fwctl.errors import FwctlError, RefusedError, UsageError
+from fwctl.exitcodes import Exit
+from fwctl.report.model import Report
+
+if TYPE_CHECKING:
+    from fwctl.live.model import LiveDeployment
+    from fwctl.quality.experiment import Experiment
+    from fwctl.quality.experiment_run import Course
+    from fwctl.quality.experiment_state import State
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the experiment.", show_default=False)]
+
+
+@command("fwctl experiment run experiment.yaml", "fwctl experiment run experiment.yaml --yes --delete-all")
+def experiment_run(
+    call: Call,
+    *,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The experiment.", show_default=False)],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    delete_all: Annotated[bool, typer.Option("--delete-all", help="Do not keep the winner either.")] = False,
+    allow_unknown_price: Annotated[
+        bool, typer.Option("--allow-unknown-price", help="Although the spend cap does not hold for it.")
+    ] = False,
+    specs: Annotated[
+        list[str] | None,
+        typer.Option("--specs", metavar="PATH", help="Specs that the recommendation is for [configs/]."),
+    ] = None,
+) -> Report:
+    """Create candidates, give all the same load, keep the cheapest that is good enough, delete the rest.
+
+    The winner is the cheapest candidate, per million output tokens, that meets
+    the SLO and loses no more quality against the baseline than allowed. An
+    interrupted or killed run goes on when the same command is given again.
+    Exit 4: there is no winner, or the spend cap was reached.
+    """
+    from fwctl.cli.experiments import PlatformWorld, require_key
+    from fwctl.measure.suite import load as load_suite
+    from fwctl.quality.experiment_file import load_experiment
+    from fwctl.quality.experiment_run import Choices, Course
+
+    experiment = load_experiment(call.env.cwd / file, environ=call.env.environ, shown_as=file)
+    check_account(call, experiment.spec.account)
+    require_key(call)
+    suite = load_suite(experiment.suite)
+    choices = Choices(allow_unknown_price, delete_all, call.settings.poll_interval_s)
+    with Session(call, experiment.spec.account) as session:
+        world = PlatformWorld(call, session)
+        course = Course(experiment, world, call.env.cwd / STATE_FOLDER, suite, choices)
+        course.prepare()
+        _ask(call, course, yes=yes)
+        state = course.go()
+        live = world.live(experiment.spec)
+    body = {
+        "experiment": document(state, live.deployments),
+        "recommendation": _recommendation(call, experiment, state, specs or []),
+    }
+    return Report("experiment run", body, *_end(state), hints=_hints(state))
+
+
+def _ask(call: Call, course: Course, *, yes: bool) -> None:
+    """Say what it will do and cost, and ask once when something is created."""
+    from fwctl.quality.experiment_quality import foretold
+    from fwctl.units import format_usd
+
+    for line in foretold(course.experiment, course.cases):
+        call.output.message(line)
+    creates = [
+        change for change in (course.plan.changes if course.plan else ()) if "create" in change.actions
+    ]
+    if not creates:
+        return
+    state = course.state
+    for name in state.candidates:
+        price = state.usd_per_hour.get(name)
+        call.output.message(f"{name}: {state.candidates[name]}, {format_usd(price, ' an hour a replica')}")
+    call.output.message(
+        f"{format_usd(course.start_usd())} to start them all, at most {format_usd(state.cap_usd)} in all, "
+        f"deleted by {state.end:%Y-%m-%d %H:%M} UTC"
+    )
+    ask(call, f"type yes to create {len(creates)} candidates", "yes", yes=yes)
+
+
+def _end(state: State) -> tuple[Exit, tuple[()], FwctlError | None]:
+    """0 with a winner; 4 without one, at the cap, and at the end of the time."""
+    from fwctl.quality.experiment_state import Phase
+
+    if state.phase is Phase.DONE and state.decision is not None and state.decision["winner"]:
+        return Exit.OK, (), None
+    return Exit.REFUSED, (), RefusedError(state.reason, next_steps=["fwctl experiment status " + state.name])
+
+
+def _hints(state: State) -> tuple[str, ...]:
+    if state.keep is None:
+        return ()
+    until, stop = f"{state.end:%Y-%m-%d %H:%M} UTC", f"fwctl experiment stop {state.name}"
+    return (f"{state.candidates[state.keep]} stays until {until}; `{stop}` deletes it now",)
+
+
+def document(state: State, live: Mapping[str, LiveDeployment]) -> dict[str, Any]:
+    """The `experiment` object of docs/json.md."""
+    from fwctl.live.identity import is_candidate
+
+    decided = {row["name"]: row for row in (state.decision or {}).get("candidates", ())}
+    rows = []
+    for name, key in state.candidates.items():
+        item = live.get(key)
+        there = item is not None and is_candidate(item, state.stack)
+        rows.append(
+            {
+                "name": name,
+                "deployment_id": key,
+                "state": item.state if there and item is not None else "absent",
+                "ready": item.replicas.ready if there and item is not None else 0,
+                "kept": name == state.keep,
+                "usd_per_hour_per_replica": state.usd_per_hour.get(name),
+                "result": decided.get(name),
+            }
+        )
+    return {
+        "name": state.name,
+        "account": state.account,
+        "stack": state.stack,
+        "phase": state.phase.value,
+        "started": state.started,
+        "expires": state.expires,
+        "spend_cap_usd": state.cap_usd,
+        "spent_usd": round(state.spending.usd, 4),
+        "spent_unpriced": state.spending.unpriced,
+        "passes": [
+            {"folder": row.folder, "seconds": row.seconds, "valid": row.valid, "reasons": list(row.reasons)}
+            for row in state.rounds
+        ],
+        "candidates": rows,
+        "winner": (state.decision or {}).get("winner"),
+        "reason": state.reason,
+    }
+
+
+def _recommendation(
+    call: Call, experiment: Experiment, state: State, specs: Sequence[str]
+) -> dict[str, Any] | None:
+    """The winner as a change of the user's spec; None without a winner."""
+    from fwctl.quality import experiment_patch as patch
+
+    decision = state.decision or {}
+    winner = decision.get("winner")
+    if not winner:
+        return None
+    runs_as = next(row["runs_as"] for row in decision["candidates"] if row["name"] == winner)
+    spec = load_specs(call, specs).spec if experiment.deployment and has_specs(call, specs) else None
+    entry = spec.deployments.get(experiment.deployment or "") if spec else None
+    changes = patch.wanted(experiment, winner, runs_as, entry)
+    place = entry.position_of("") if entry else None
+    text = None
+    if entry is not None and place is not None and changes and spec is not None:
+        written = (call.env.cwd / place.file).read_text(encoding="utf-8")
+        text = patch.diff(place.file, written, entry, changes, environ=call.env.environ, account=spec.account)
+    name = experiment.deployment or winner
+    return {
+        "deployment": experiment.deployment,
+        "file": place.file if place else None,
+        "changes": changes,
+        "diff": text,
+        "yaml": patch.snippet(name, changes) if changes else None,
+    }
+
+
+@command("fwctl experiment status chat-shapes")
+def experiment_status(call: Call, *, name: Name) -> Report:
+    """Say what an experiment of this folder has done, found and cost."""
+    state = _state(call, name)
+    with Session(call, state.account) as session:
+        live = session.live(None, silent=True)
+    return Report("experiment status", {"experiment": document(state, live.deployments)})
+
+
+def _state(call: Call, name: str) -> State:
+    from fwctl.quality.experiment_state import load, load_all
+    from fwctl.spec.closest import did_you_mean
+
+    _check_name(name)
+    root = call.env.cwd / STATE_FOLDER
+    found = load(root, name)
+    if found is None:
+        near = did_you_mean(name, [state.name for state in load_all(root)])
+        raise UsageError(
+            f"this folder knows no experiment {name!r}",
+            next_steps=[*([near] if near else []), "fwctl experiment list"],
+        )
+    return found
+
+
+def _check_name(name: str) -> None:
+    from fwctl.quality.experiment_file import name_problem
+
+    if problem := name_problem(name):
+        raise UsageError(f"the name {name[:80]!r} {problem}")
+
+
+@command("fwctl experiment stop chat-shapes", "fwctl experiment stop chat-shapes --stack prod --yes")
+def experiment_stop(
+    call: Call,
+    *,
+    name: Name,
+    scope: Scope,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> Report:
+    """Delete all candidates of an experiment, the winner too.
+
+    Only deployments that carry the marker of this experiment are deleted; it is
+    read again right before each delete. Works without the files of .fwctl too.
+    """
+    from fwctl.cli.experiments import PlatformWorld
+    from fwctl.quality.experiment_run import remove
+    from fwctl.quality.experiment_state import Phase, load, save
+    from fwctl.spec.model import Spec
+
+    _check_name(name)
+    root = call.env.cwd / STATE_FOLDER
+    state = load(root, name)
+    spec = Spec(state.account, state.stack) if state and not scope.specs else scope_spec(call, scope)
+    ask(call, f"type {name} to delete all candidates of it", name, yes=yes)
+    with Session(call, spec.account) as session:
+        count = remove(PlatformWorld(call, session), spec, name=name, keep=None)
+        live = session.live(spec, silent=True)
+    if state is not None:
+        phase = state.phase if state.phase is Phase.CAPPED else Phase.STOPPED
+        state = state.at(phase, keep=None)
+        save(root, state)
+    shown = document(state, live.deployments) if state is not None else None
+    return Report("experiment stop", {"name": name, "deleted": count, "experiment": shown})
+
+
+@command("fwctl experiment list")
+def experiment_list(call: Call, *, scope: Scope) -> Report:
+    """List the experiments of this folder and what they left on the platform."""
+    from fwctl.live.identity import has_expired, is_candidate
+    from fwctl.quality.experiment_candidates import experiment_of
+    from fwctl.quality.experiment_state import load_all
+
+    states = {state.name: state for state in load_all(call.env.cwd / STATE_FOLDER)}
+    spec = scope_spec(call, scope)
+    with Session(call, spec.account) as session:
+        live = session.live(None, silent=True)
+    now, rows = call.env.clock.now(), []
+    found = [item for item in live.deployments.values() if is_candidate(item, spec.stack) and item.marker]
+    names = {experiment_of(item.marker.name) for item in found if item.marker}
+    for name in sorted({*states, *names}):
+        mine = [item for item in found if item.marker and experiment_of(item.marker.name) == name]
+        state = states.get(name)
+        rows.append(
+            {
+                "name": name,
+                "phase": state.phase.value if state else None,
+                "spent_usd": round(state.spending.usd, 4) if state else None,
+                "winner": (state.decision or {}).get("winner") if state else None,
+                "candidates": [item.deployment_id for item in mine],
+                "expires": min(
+                    (i.marker.expires.isoformat() for i in mine if i.marker and i.marker.expires),
+                    default=None,
+                ),
+                "expired": any(has_expired(item, now) for item in mine),
+            }
+        )
+    return Report("experiment list", {"account": spec.account, "stack": spec.stack, "experiments": rows})

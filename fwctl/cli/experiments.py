@@ -1,0 +1,217 @@
+"""The world of an experiment, made of firectl, the harness and a terminal."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fwctl.applying.interrupt import Interrupt
+from fwctl.applying.model import ApplyOptions, ApplyResult, Verify
+from fwctl.cli.applies import apply_options
+from fwctl.cli.command import Call
+from fwctl.cli.plans import start_times
+from fwctl.cli.progress import listener
+from fwctl.cli.session import Session
+from fwctl.env import Clock
+from fwctl.errors import AuthError, FwctlError
+from fwctl.exitcodes import Exit
+from fwctl.live.model import LiveState
+from fwctl.planning.document import has_changes
+from fwctl.planning.model import Plan
+from fwctl.planning.options import PlanOptions
+from fwctl.quality.experiment import Experiment
+from fwctl.quality.experiment_world import Look
+from fwctl.spec.model import Spec
+
+if TYPE_CHECKING:
+    from fwctl.measure.progress import Progress
+    from fwctl.measure.target import Target
+    from fwctl.quality.graders.means import Means
+
+KEY = "FIREWORKS_API_KEY"
+# What a grader's child process gets of the environment: no secrets.
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
+
+
+class PlatformWorld:
+    """An experiment on the platform (or the simulator) that firectl and FIREWORKS_BASE_URL lead to."""
+
+    def __init__(self, call: Call, session: Session) -> None:
+        self.call = call
+        self.session = session
+        self._interrupt = Interrupt()
+        self._halted = threading.Event()
+        self._told = ""
+
+    @property
+    def clock(self) -> Clock:
+        return self.call.env.clock
+
+    def live(self, spec: Spec) -> LiveState:
+        return self.session.live(spec, silent=True)
+
+    def plan(self, spec: Spec, live: LiveState, options: PlanOptions) -> Plan:
+        from fwctl.cli.fitting import check_specs
+        from fwctl.cli.pricing import price_list
+        from fwctl.planning.plan_file import Inputs
+
+        prices = price_list(self.call, spec)
+        fit, _ = check_specs(spec, self.call.env.cwd, prices, live, environ=self.call.env.environ)
+        return Inputs(spec, options, prices, fit).plan(
+            live,
+            caps=self.session.firectl.capabilities,
+            now=self.clock.now(),
+            starts=start_times(self.call, spec),
+        )
+
+    def apply(self, plan: Plan, spec: Spec, *, serve: bool) -> ApplyResult:
+        from fwctl.applying.run import apply, wait
+
+        options = self._options(verify=Verify.REQUEST if serve else Verify.NONE)
+        result = ApplyResult((), {}, Exit.OK, changed=False)
+        with options.interrupt.installed():
+            common: dict[str, Any] = {
+                "spec": spec,
+                "firectl": self.session.firectl,
+                "env": self.call.env,
+                "options": options,
+                "on_event": listener(self.call),
+            }
+            if has_changes(plan):
+                result = apply(plan, **common)
+            if serve and result.exit_code is Exit.OK and not options.interrupt.stop.is_set():
+                ids = {name: entry.deployment_id for name, entry in spec.deployments.items()}
+                result = wait(ids, **common)
+        return result
+
+    def _options(self, *, verify: Verify) -> ApplyOptions:
+        self._interrupt = Interrupt()
+        return apply_options(self.call, verify=verify, interrupt=self._interrupt)
+
+    @contextmanager
+    def watching(self, look: Look) -> Iterator[None]:
+        ended = threading.Event()
+        self._halted.clear()
+
+        def watch() -> None:
+            while True:
+                if not self._goes_on(look):
+                    self._halted.set()
+                    self._interrupt.stop.set()
+                    return
+                if ended.wait(self.call.settings.poll_interval_s):
+                    return
+
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def _goes_on(self, look: Look) -> bool:
+        """One look. A read that fails is told and tried again; the cost of that time is counted later."""
+        from fwctl.live.normalise import normalise_deployment
+
+        try:
+            rows = self.session.firectl.list_deployments(show_deleted=False)
+            return look([normalise_deployment(row) for row in rows])
+        except FwctlError as error:
+            self.say(f"the replicas could not be read: {error.message}")
+            return True
+
+    def measure(
+        self, experiment: Experiment, candidates: Mapping[str, str], out: Path, number: int
+    ) -> Mapping[str, Any]:
+        from fwctl.measure.plan import Plan as LoadPlan
+        from fwctl.measure.plan import Shape
+        from fwctl.measure.resume import NAME
+        from fwctl.measure.run import run
+        from fwctl.measure.suite import load
+
+        many, how = len(candidates), experiment.load
+        shape = Shape(
+            concurrency=how.concurrency * many,
+            rate_per_s=None if how.rate_per_s is None else how.rate_per_s * many,
+            seed=how.seed + number - 1,
+        )
+        plan = LoadPlan(
+            load(experiment.suite),
+            self._targets(experiment, candidates),
+            shape,
+            out,
+            warmup=how.warmup,
+            keep_text=True,
+            workers=1,
+            resume=(out / NAME).exists(),
+        )
+        ended = threading.Event()
+
+        def watch(progress: Progress) -> None:  # noqa: ARG001
+            if self._halted.is_set() and not ended.is_set():
+                ended.set()
+                raise KeyboardInterrupt
+
+        return run(
+            plan,
+            self.clock,
+            environ=self.call.env.environ,
+            watch=watch,
+            sample=lambda: self._ready(experiment, candidates),
+        )
+
+    def _ready(self, experiment: Experiment, candidates: Mapping[str, str]) -> dict[str, int]:
+        live = self.live(experiment.spec).deployments
+        return {name: live[key].replicas.ready for name, key in candidates.items() if key in live}
+
+    def _targets(self, experiment: Experiment, candidates: Mapping[str, str]) -> list[Target]:
+        from fwctl.applying.ask import base_url
+        from fwctl.measure.target import Target
+
+        base = f"accounts/{experiment.spec.account}/deployments"
+        return [
+            Target(
+                name,
+                base_url(self.call.env),
+                f"{base}/{candidates[name]}",
+                self.call.env.environ.get(KEY),
+                deployment=f"{base}/{candidates[name]}",
+                api_key_env=KEY,
+            )
+            for name in experiment.candidates
+        ]
+
+    def means(self, experiment: Experiment) -> Means:
+        from fwctl.quality.graders.means import Means
+
+        environ = {name: self.call.env.environ[name] for name in _PASSED_ON if name in self.call.env.environ}
+        return Means(experiment.suite.parent, environ)
+
+    def start_s(self, model: str) -> float | None:
+        from fwctl.cli.plans import STATE_FOLDER
+        from fwctl.records.history import HISTORY_NAME, History
+
+        known = History(self.call.env.cwd / STATE_FOLDER / HISTORY_NAME).start_times_s(model=model)
+        return max(known, default=None)
+
+    def say(self, text: str) -> None:
+        """On stderr, once for each time that it changes."""
+        if text != self._told:
+            self._told = text
+            self.call.output.message(text)
+
+    def reached(self, point: str) -> None:
+        """Nothing: the seam of the recovery tests."""
+
+
+def require_key(call: Call) -> None:
+    """The load needs a key; better to know before anything is created. Raises AuthError."""
+    if not call.env.environ.get(KEY):
+        raise AuthError(
+            f"{KEY} is not set, so no request could be sent to the candidates",
+            next_steps=[f"export {KEY}=... (any text for the simulator)"],
+        )

@@ -1,0 +1,317 @@
+"""A file of `kind: Experiment` -> Experiment, with every problem at its place.
+
+Candidates are read like deployments of a spec: the same fields, the same rules, the base merged below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fwctl.errors import Diagnostic, InvalidSpecError, Severity
+from fwctl.quality.experiment import SEPARATOR, Experiment, Load
+from fwctl.quality.experiment_fields import (
+    DECIDED,
+    DEFAULT_MAX_REPLICAS,
+    EXPERIMENT_FIELDS,
+    GIVEN,
+    LONGEST_NAME,
+    SLO_PATHS,
+)
+from fwctl.spec.build import Places, split
+from fwctl.spec.closest import did_you_mean, listed
+from fwctl.spec.files import Given, read_file
+from fwctl.spec.groups import deployment_group, group_of
+from fwctl.spec.mistakes import described
+from fwctl.spec.model import Deployment, Spec
+from fwctl.spec.nodes import Broken, Mapping, Node, Sequence, place
+from fwctl.spec.parse import ParsedFile, node_at, parse_all
+from fwctl.spec.reader import Checked, Reader, Run, layered
+from fwctl.spec.report import Report, escape, shown
+from fwctl.spec.rules.check import run_rules
+from fwctl.spec.sections import require_fields
+from fwctl.spec.sources import Sources, Span
+from fwctl.spec.view import FileView, RunView, View
+from fwctl.units import parse_duration
+
+KIND = "Experiment"
+FEWEST, MOST = 2, 4
+SHORTEST_LIFE_S, LONGEST_LIFE_S = 600, 7 * 86400
+LARGEST_CAP_USD = 100_000
+_DOLLARS = re.compile(r"\$(\d{1,6}(?:\.\d{1,2})?)")
+_PERCENT = re.compile(r"(\d{1,2}(?:\.\d{1,4})?)%")
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_DECIDED = {path: why for why, paths in DECIDED.items() for path in paths}
+
+
+def load_experiment(path: Path, *, environ: AnyMapping[str, str], shown_as: str | None = None) -> Experiment:
+    """Read and check one file. shown_as: its name in messages. Raises InvalidSpecError with every problem."""
+    given = replace(read_file(path), file=shown_as or str(path))
+    experiment, found = check_experiment(given, environ=environ)
+    if experiment is None:
+        errors = [item for item in found if item.severity is Severity.ERROR]
+        raise InvalidSpecError(
+            f"{given.file} is no valid experiment: {len(errors)} error{'s'[: len(errors) != 1]}",
+            next_steps=["see docs/experiments.md, The file"],
+            diagnostics=found,
+        )
+    return replace(experiment, suite=path.parent / experiment.suite)
+
+
+def check_experiment(
+    given: Given, *, environ: AnyMapping[str, str], need_secrets: bool = True
+) -> tuple[Experiment | None, tuple[Diagnostic, ...]]:
+    """As `load_experiment`, from bytes; the suite stays as it is written. Advice (FW4xx) is left out: a
+    candidate is to be tried, not to be kept."""
+    report = Report(Sources())
+    (file,) = parse_all([given], None, report)
+    experiment = None
+    if file.root is not None:
+        experiment = _File(file, report, environ, need_secrets).read()
+    found = tuple(
+        replace(item, path=item.path.replace("/deployments/", "/candidates/", 1) if item.path else None)
+        for item in report.finish(strict=False)
+        if item.severity is not Severity.WARNING
+    )
+    failed = any(item.severity is Severity.ERROR for item in found)
+    return (None if failed else experiment), found
+
+
+@dataclass(slots=True)
+class _Candidate:
+    name: str
+    key: Span
+    checked: Checked
+    varied: tuple[str, ...]
+
+
+class _File:
+    """One parsed file on its way to an Experiment."""
+
+    def __init__(
+        self, file: ParsedFile, report: Report, environ: AnyMapping[str, str], need_secrets: bool
+    ) -> None:
+        assert file.root is not None
+        names = node_at(file.root, "settings", "accept_unknown")
+        accepted = [getattr(item, "text", "") for item in names.items] if isinstance(names, Sequence) else []
+        self.file = file
+        self.root: Mapping = file.root
+        self.report = report
+        self.run = Run(report, environ, frozenset(accepted), need_secrets)
+        self.reader = Reader(self.run)
+
+    def read(self) -> Experiment | None:
+        if self.file.kind != KIND:
+            span = place(*self.root.entries["kind"]) if "kind" in self.root.entries else self.file.start
+            self.reader.problem(
+                "FW205",
+                span,
+                f"this file is of kind {shown(self.file.kind)}",
+                f"write `kind: {KIND}`",
+                path="kind",
+            )
+            return None
+        top = self.reader.read(group_of(EXPERIMENT_FIELDS), self.root)
+        for row in EXPERIMENT_FIELDS:
+            if (row.required or row.path == "account") and row.path not in top.places:
+                example = f"for example {row.path}: {row.example}" if row.example else None
+                self.reader.problem("FW204", self.file.start, f"the file needs {row.path}", example)
+        candidates = self._candidates(top)
+        self._check_rules(top, candidates)
+        return self._build(top, candidates)
+
+    def _candidates(self, top: Checked) -> list[_Candidate]:
+        node = top.values.get("base")
+        base = Reader(self.run, "/base")
+        if isinstance(node, Mapping):
+            base.read(deployment_group(), node)
+            self._decided(base)
+        written = top.values.get("candidates")
+        entries = written.entries if isinstance(written, Mapping) else {}
+        if isinstance(written, Mapping) and not FEWEST <= len(entries) <= MOST:
+            self._wrong(
+                "candidates", f"an experiment has {FEWEST} to {MOST} candidates, not {len(entries)}", "FW203"
+            )
+        found = [self._candidate(name, key, node, base.checked) for name, (key, node) in entries.items()]
+        return [item for item in found if item is not None]
+
+    def _candidate(self, name: str, key: Any, node: Node, base: Checked) -> _Candidate | None:
+        reader = Reader(self.run, "/candidates/" + escape(name), name)
+        span = (key.start, key.end)
+        if reader.key_trap(key, "candidates"):
+            return None
+        if problem := name_problem(name):
+            reader.problem("FW310", span, f"candidate {shown(name)} {problem}")
+        if not isinstance(node, Mapping):
+            if not isinstance(node, Broken):
+                message = f"candidate {shown(name)} must be a mapping of fields, not {described(node)}"
+                reader.problem("FW202", span, message)
+            return None
+        reader.read(deployment_group(), node)
+        self._decided(reader)
+        own = tuple(path for path in reader.checked.values if path in reader.checked.places)
+        checked = (
+            layered([layer for layer in (base, reader.checked) if layer.places])
+            if base.places
+            else reader.checked
+        )
+        checked.values = {"replicas.max": DEFAULT_MAX_REPLICAS, **checked.values, **GIVEN}
+        checked.places = {
+            "replicas.max": span,
+            "replicas": span,
+            **checked.places,
+            **dict.fromkeys(GIVEN, span),
+        }
+        require_fields(View(name, span, checked, self.run.accept_unknown), reader)
+        return _Candidate(name, span, checked, own)
+
+    def _decided(self, reader: Reader) -> None:
+        """What a candidate may not say for itself."""
+        values = reader.checked.values
+        for path in [path for path in values if path in _DECIDED and values[path] != GIVEN.get(path)]:
+            reader.problem(
+                "FW201",
+                reader.checked.places[path],
+                f"{path} cannot be chosen here: {_DECIDED[path]}",
+                "take it out",
+                path=path,
+            )
+
+    def _check_rules(self, top: Checked, candidates: list[_Candidate]) -> None:
+        views = tuple(View(item.name, item.key, item.checked, self.run.accept_unknown) for item in candidates)
+        whole = FileView(self.file.source.file, self.file.start, top, declares=True)
+        run_rules(RunView((whole,), views, None, {view.name: view for view in views}), self.report)
+
+    def _build(self, top: Checked, candidates: list[_Candidate]) -> Experiment | None:
+        get = top.values.get
+        name = self._name(top)
+        cap, life = self._dollars(top), self._life(top)
+        margin = self._margin(top)
+        baseline = self._baseline(top, [item.name for item in candidates])
+        if not candidates or None in (cap, life, get("account"), get("suite")):
+            return None
+        entries = [_entry(f"{name}{SEPARATOR}{item.name}", item, self.report.sources) for item in candidates]
+        return Experiment(
+            name=name,
+            file=self.file.source.file,
+            spec=self._spec(top, entries),
+            candidates=tuple(item.name for item in candidates),
+            baseline=baseline,
+            suite=Path(str(get("suite"))),
+            spend_cap_usd=cap or 0.0,
+            time_to_live_s=life or 0.0,
+            load=self._load(top),
+            slo=_slo(top),
+            margin=margin,
+            deployment=get("deployment"),
+            varied={item.name: item.varied for item in candidates},
+        )
+
+    def _spec(self, top: Checked, entries: list[Deployment]) -> Spec:
+        settings = {
+            path.removeprefix("settings."): value
+            for path, value in top.values.items()
+            if path.startswith("settings.")
+        }
+        return Spec(
+            account=str(top.values["account"]),
+            stack=str(top.values.get("stack", "default")),
+            deployments={entry.name: entry for entry in entries},
+            settings=settings,
+            sha256={self.file.source.file: self.file.sha256},
+        )
+
+    def _load(self, top: Checked) -> Load:
+        get = top.values.get
+        if "load.rate" in top.places and "load.concurrency" in top.places:
+            self._wrong("load.rate", "load.rate and load.concurrency exclude each other", "FW203")
+        default = Load()
+        return Load(
+            concurrency=get("load.concurrency", default.concurrency),
+            rate_per_s=get("load.rate"),
+            repeat=get("load.repeat", default.repeat),
+            warmup=get("load.warmup", default.warmup),
+            seed=get("load.seed", default.seed),
+        )
+
+    def _name(self, top: Checked) -> str:
+        stem = Path(self.file.source.file).stem.lower()
+        name = str(top.values.get("name", stem))
+        problem = name_problem(name)
+        if problem and ("name" in top.values or "name" not in top.places):
+            whose = "" if "name" in top.places else ", the name of the file,"
+            advice = None if "name" in top.places else "write `name:` with another one"
+            self._wrong("name", f"name: {shown(name)}{whose} {problem}", "FW310", advice)
+        return name
+
+    def _dollars(self, top: Checked) -> float | None:
+        text = top.values.get("spend_cap")
+        found = _DOLLARS.fullmatch(str(text)) if text is not None else None
+        if text is None:
+            return None
+        if found is None or not 0 < float(found[1]) <= LARGEST_CAP_USD:
+            message = f"spend_cap: {shown(str(text))} is not an amount up to ${LARGEST_CAP_USD:,}"
+            self._wrong("spend_cap", message, "FW208", "for example $20 or $7.50")
+            return None
+        return float(found[1])
+
+    def _life(self, top: Checked) -> float | None:
+        text = top.values.get("time_to_live")
+        if text is None:
+            return None
+        seconds = parse_duration(text)
+        if not SHORTEST_LIFE_S <= seconds <= LONGEST_LIFE_S:
+            self._wrong("time_to_live", "time_to_live is between 10m and 7d", "FW203")
+        return seconds
+
+    def _margin(self, top: Checked) -> float | None:
+        text = top.values.get("quality.margin")
+        if text is None:
+            return None
+        found = _PERCENT.fullmatch(text)
+        if found is None or float(found[1]) == 0:
+            message = f"quality.margin: {shown(text)} is not a share above 0% and below 100%"
+            self._wrong("quality.margin", message, "FW208", "for example 3%")
+            return None
+        return float(found[1]) / 100
+
+    def _baseline(self, top: Checked, names: list[str]) -> str:
+        wanted = top.values.get("baseline")
+        if wanted is not None and names and wanted not in names:
+            advice = did_you_mean(wanted, names) or listed(names, "the candidates")
+            self._wrong("baseline", f"baseline: {shown(wanted)} is no candidate", "FW205", advice)
+        return str(wanted or (names[0] if names else ""))
+
+    def _wrong(self, path: str, message: str, code: str, suggestion: str | None = None) -> None:
+        span = self.reader.checked.places.get(path, self.file.start)
+        known = path if path in self.reader.checked.places else ""
+        self.reader.problem(code, span, message, suggestion, path=known)
+
+
+def name_problem(name: str) -> str | None:
+    """What is wrong with the name of an experiment or a candidate."""
+    if len(name) <= LONGEST_NAME and _NAME.fullmatch(name):
+        return None
+    return f"is not 1 to {LONGEST_NAME} of lower-case letters and digits, with single hyphens between them"
+
+
+def _entry(name: str, item: _Candidate, sources: Sources) -> Deployment:
+    fields, own = split(item.checked.values)
+    places = Places(sources, {**item.checked.places, "": item.key})
+    return Deployment(name, name, fields, own, item.checked.references, places)
+
+
+def _slo(top: Checked) -> dict[str, float]:
+    """`error_rate` as a share, the rest in milliseconds."""
+    found: dict[str, float] = {}
+    for path in SLO_PATHS:
+        value = top.values.get(path)
+        if value is not None:
+            percent = str(value).removesuffix("%")
+            found[path.removeprefix("slo.")] = (
+                float(percent) / 100 if path.endswith("error_rate") else float(value)
+            )
+    return found

@@ -1,0 +1,289 @@
+"""One experiment from its first candidate to its last delete; it goes on wherever an earlier run ended.
+
+Order: create, measure pass by pass, decide, delete. What is done stands in the state file before the next
+thing begins, and which candidates exist is read from their markers, so a run may end at any point.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from fwctl.errors import FwctlError, InterruptedByUserError, RefusedError
+from fwctl.exitcodes import Exit
+from fwctl.live.model import LiveDeployment, LiveState
+from fwctl.measure.suite import Suite
+from fwctl.planning.model import Plan
+from fwctl.planning.options import PlanOptions
+from fwctl.quality import experiment_cost as cost
+from fwctl.quality.experiment import Experiment
+from fwctl.quality.experiment_candidates import candidate_of, deletion, leavers, own, require_own, with_ids
+from fwctl.quality.experiment_passes import Passes
+from fwctl.quality.experiment_quality import cases_of
+from fwctl.quality.experiment_state import Phase, Spending, State, load, save
+from fwctl.quality.experiment_world import World
+from fwctl.spec.model import Spec
+from fwctl.units import format_usd
+
+# Seconds that the deletes take after the load was ended for the cap: until then replicas still cost.
+DELETE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the command line says beside the file. look_every_s: between two looks at the replicas."""
+
+    allow_unknown_price: bool = False
+    delete_all: bool = False
+    look_every_s: float = 10.0
+
+
+class Course:
+    """One run of `experiment run`. `prepare` reads and refuses, `go` changes things."""
+
+    def __init__(
+        self, experiment: Experiment, world: World, root: Path, suite: Suite, choices: Choices
+    ) -> None:
+        self.experiment = experiment
+        self.world = world
+        self.root = root
+        self.choices = choices
+        self.suite = suite
+        self.means = world.means(experiment)
+        self.cases = cases_of(experiment, suite, self.means)
+        self.digest = experiment.digest(suite.digest)
+        self.plan: Plan | None = None
+        self.spec: Spec = experiment.spec
+        self.state: State = self._new(None)
+        self._lock = threading.Lock()
+        self._over = ""
+
+    def prepare(self) -> State:
+        """Where it stands, and the plan of what is missing. Raises RefusedError when it may not begin, and
+        FwctlError."""
+        found = load(self.root, self.experiment.name)
+        live = self.world.live(self.experiment.spec)
+        mine = own(live.deployments, self.experiment.spec.stack, self.experiment.name)
+        if found is None or found.phase in (Phase.CAPPED, Phase.STOPPED):
+            self.state = self._new(mine)
+        else:
+            self._require_same(found)
+            self.state = found
+        if self.state.phase in (Phase.CREATING, Phase.MEASURING) and self.world.clock.now() < self.state.end:
+            self._plan(live, mine, lost=found is None)
+        return self.state
+
+    def _new(self, mine: Sequence[LiveDeployment] | None) -> State:
+        experiment, now = self.experiment, self.world.clock.now()
+        end = (now + timedelta(seconds=experiment.time_to_live_s)).replace(second=0, microsecond=0)
+        ends = [item.marker.expires for item in mine or () if item.marker and item.marker.expires]
+        return State(
+            name=experiment.name,
+            account=experiment.spec.account,
+            stack=experiment.spec.stack,
+            run=now.strftime("%Y%m%dT%H%M%SZ"),
+            digest=self.digest,
+            phase=Phase.CREATING,
+            started=now.isoformat(),
+            expires=min([*ends, end]).isoformat(),
+            cap_usd=experiment.spend_cap_usd,
+        )
+
+    def _require_same(self, found: State) -> None:
+        stop = f"fwctl experiment stop {found.name}"
+        if (found.account, found.stack) != (self.state.account, self.state.stack):
+            whose = f"{found.account}, stack {found.stack}"
+            raise RefusedError(f"experiment {found.name} runs on account {whose}", next_steps=[stop])
+        if found.digest != self.digest:
+            raise RefusedError(
+                f"{self.experiment.file} or its suite has changed since experiment {found.name} began",
+                next_steps=[f"{stop} deletes its candidates; then run it again", "or give it another name:"],
+            )
+
+    def _plan(self, live: LiveState, mine: Sequence[LiveDeployment], *, lost: bool) -> None:
+        """What has to be created; refuses what is blocked, has no price, or costs too much to start."""
+        self.spec = with_ids(self.experiment, live)
+        self.plan = self.world.plan(self.spec, live, PlanOptions(expires=self.state.end))
+        blocked = [change for change in self.plan.changes if change.blocked]
+        if blocked:
+            causes = tuple(cause for change in blocked for cause in change.blocked_by)
+            steps = list(dict.fromkeys(cause.suggestion for cause in causes if cause.suggestion))
+            names = ", ".join(change.name for change in blocked)
+            raise RefusedError(f"cannot create {names}", next_steps=steps, diagnostics=causes)
+        prices = self._prices(self.plan)
+        ids = {name: self._entry_id(name) for name in self.experiment.candidates}
+        self.state = replace(self.state, candidates=ids, usd_per_hour=prices)
+        if lost and mine:
+            usd = cost.since_creation(mine, self._by_id(), self.world.clock.now())
+            self.state = replace(self.state, spending=Spending(usd))
+            self.world.say(
+                "the bookkeeping is lost; the cost so far is taken as if all had run since creation"
+            )
+        self._require_affordable(starts=any("create" in change.actions for change in self.plan.changes))
+
+    def _entry_id(self, name: str) -> str:
+        return self.spec.deployments[self.experiment.logical(name)].deployment_id
+
+    def _prices(self, plan: Plan) -> dict[str, float | None]:
+        """Dollars an hour of one replica of each candidate. RefusedError when one is not known."""
+        most = {name: self._most_replicas(name) for name in self.experiment.candidates}
+        found: dict[str, float | None] = dict.fromkeys(self.experiment.candidates)
+        for change in plan.changes:
+            name = change.name.removeprefix(self.experiment.logical(""))
+            if name in found and change.cost is not None:
+                ceiling = change.cost.ceiling_usd_per_hour
+                found[name] = None if ceiling is None else ceiling / most[name]
+        unknown = [name for name, price in found.items() if price is None]
+        if unknown and not self.choices.allow_unknown_price:
+            raise RefusedError(
+                f"no price is known for {', '.join(unknown)}, so the spend cap could not be kept",
+                next_steps=[
+                    "settings.prices: a price list with your contract's prices",
+                    "--allow-unknown-price",
+                ],
+            )
+        return found
+
+    def _most_replicas(self, name: str) -> int:
+        return max(1, int(self.experiment.entry(name).fields.get("replicas.max", 1)))
+
+    def most_usd_per_hour(self) -> float:
+        """All candidates at their most replicas; what has no known price counts nothing."""
+        prices = self.state.usd_per_hour
+        return sum((prices.get(name) or 0.0) * self._most_replicas(name) for name in prices)
+
+    def start_usd(self) -> float:
+        """What it will cost until all candidates answer."""
+        models = {str(self.experiment.entry(name).fields.get("model")) for name in self.experiment.candidates}
+        known = [self.world.start_s(model) for model in sorted(models)]
+        seconds = max((item for item in known if item is not None), default=cost.START_S)
+        return self.most_usd_per_hour() * seconds / 3600
+
+    def _require_affordable(self, *, starts: bool) -> None:
+        spent = self.state.spending.usd
+        predicted = spent + (self.start_usd() if starts else 0.0)
+        if predicted > self.state.cap_usd and self.state.phase is Phase.CREATING:
+            raise RefusedError(
+                f"starting the candidates is predicted to bring the cost to {format_usd(predicted)}, "
+                f"above the spend cap of {format_usd(self.state.cap_usd)}",
+                next_steps=["raise spend_cap, or try fewer or smaller candidates"],
+            )
+
+    def go(self) -> State:
+        """To the end. Raises FwctlError for what can be gone on with, InterruptedByUserError too."""
+        if self.state.phase in (Phase.CREATING, Phase.MEASURING):
+            self._create_and_measure()
+        if self.state.phase is Phase.CLOSING:
+            self._close()
+        elif self.state.phase is Phase.DONE:
+            self._delete()
+        return self.state
+
+    def _create_and_measure(self) -> None:
+        if self.world.clock.now() >= self.state.end:
+            self._leave(Phase.STOPPED, "time_to_live has ended before the experiment was done")
+            return
+        assert self.plan is not None
+        self._set()
+        self.world.reached("before create")
+        with self.world.watching(self._look):
+            result = self.world.apply(self.plan, self.spec, serve=True)
+        self.world.reached("created")
+        if self._over:
+            self._leave(Phase.CAPPED, self._over)
+            return
+        _require_done(result.exit_code, [item.problem.message for item in result.results if item.problem])
+        self._set(phase=Phase.MEASURING)
+        passes = Passes(self)
+        reason = passes.measure()
+        if reason:
+            self._leave(Phase.CAPPED, reason)
+            return
+        self.world.reached("measured")
+        decision = passes.decide()
+        keep = None if self.choices.delete_all else decision["winner"]
+        self._set(
+            phase=Phase.CLOSING, ends_as=Phase.DONE, decision=decision, keep=keep, reason=decision["reason"]
+        )
+        self.world.reached("decided")
+
+    def _leave(self, ends_as: Phase, reason: str) -> None:
+        self._set(phase=Phase.CLOSING, ends_as=ends_as, keep=None, reason=reason)
+        self.world.say(f"{reason}; deleting all candidates")
+
+    def _close(self) -> None:
+        self._delete()
+        self._set(phase=self.state.ends_as)
+
+    def _delete(self) -> None:
+        """Delete what is not kept. Each marker is read again right before its delete."""
+        self.world.reached("before delete")
+        remove(self.world, self.experiment.spec, name=self.state.name, keep=self.state.keep)
+        self.world.reached("deleted")
+        self._look(())
+
+    def pause(self) -> str:
+        """Why nothing more may be begun, empty when it may."""
+        return self._over
+
+    def watching(self) -> Any:
+        """The looks at the replicas that go on beside a pass."""
+        return self.world.watching(self._look)
+
+    def set_rounds(self, rounds: Sequence[Any]) -> None:
+        self._set(rounds=tuple(rounds))
+
+    def _by_id(self) -> Mapping[str, float | None]:
+        return {key: self.state.usd_per_hour.get(name) for name, key in self.state.candidates.items()}
+
+    def _look(self, items: Sequence[LiveDeployment]) -> bool:
+        """Count what the candidates cost; False when the cap is near or the time is over."""
+        mine = own({item.deployment_id: item for item in items}, self.state.stack, self.state.name)
+        now = self.world.clock.now()
+        usd_per_hour, unpriced = cost.running(mine, self._by_id())
+        spending = cost.sampled(self.state.spending, now, usd_per_hour, unpriced=unpriced)
+        self._set(spending=spending)
+        ahead = usd_per_hour * (self.choices.look_every_s + DELETE_S) / 3600
+        running = ", ".join(f"{candidate_of(i)} x{cost.billed_replicas(i)}" for i in mine) or "nothing"
+        self.world.say(
+            f"cost so far {format_usd(spending.usd)} of {format_usd(self.state.cap_usd)}"
+            f"{', and what has no known price' if unpriced else ''}; running: {running}"
+        )
+        if spending.usd + ahead > self.state.cap_usd:
+            self._over = f"the spend cap of {format_usd(self.state.cap_usd)} is reached"
+        elif now >= self.state.end and mine:
+            self._over = "time_to_live has ended"
+        return not self._over
+
+    def _set(self, **changes: Any) -> None:
+        with self._lock:
+            self.state = replace(self.state, **changes)
+            save(self.root, self.state)
+
+
+def remove(world: World, spec: Spec, *, name: str | None, keep: str | None) -> int:
+    """Delete the candidates of experiment `name` but `keep`, and those of the stack whose time has passed;
+    how many. Raises RefusedError and FwctlError."""
+    empty = replace(spec, deployments={})
+    live = world.live(empty)
+    now = world.clock.now()
+    going = leavers(live, spec.stack, now, name=name, keep=keep)
+    if not going:
+        return 0
+    plan = world.plan(empty, live, deletion(going, now))
+    require_own(plan, spec.stack)
+    result = world.apply(plan, empty, serve=False)
+    _require_done(result.exit_code, [item.problem.message for item in result.results if item.problem])
+    return len(going)
+
+
+def _require_done(code: Exit, messages: Sequence[str]) -> None:
+    again = "run it again: it goes on from here; the candidates stop by themselves 5 minutes after the load"
+    if code in (Exit.INTERRUPTED, Exit.TERMINATED):
+        raise InterruptedByUserError("the experiment was interrupted", next_steps=[again])
+    if code is not Exit.OK:
+        raise FwctlError("; ".join(messages) or "not everything was done", next_steps=[again])

@@ -1,0 +1,185 @@
+"""Where an experiment stands: `.fwctl/experiments/<name>/state.json`, replaced in one step.
+
+The markers on the platform say which candidates exist; this file says what was measured, what it cost and
+what was decided. Without it a run begins to measure anew with the candidates that are there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from fwctl.errors import FwctlError
+from fwctl.records.atomic import replace_file
+
+FOLDER = "experiments"
+FILE = "state.json"
+FORMAT_VERSION = 1
+LARGEST_BYTES = 4 * 2**20
+
+
+class Phase(StrEnum):
+    """What is being done. The last three are ends."""
+
+    CREATING = "creating"
+    MEASURING = "measuring"
+    CLOSING = "closing"
+    DONE = "done"
+    CAPPED = "capped"
+    STOPPED = "stopped"
+
+
+ENDS = (Phase.DONE, Phase.CAPPED, Phase.STOPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """usd: until `sampled`. usd_per_hour: what ran then. unpriced: something ran whose price is unknown."""
+
+    usd: float = 0.0
+    usd_per_hour: float = 0.0
+    sampled: str | None = None
+    unpriced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One pass of the suite over all candidates. replicas: ready ones of each afterwards."""
+
+    folder: str
+    seconds: float
+    valid: bool
+    reasons: tuple[str, ...] = ()
+    replicas: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """expires, started: ISO 8601 in UTC. candidates: short name -> deployment ID. usd_per_hour: of one
+    replica, by short name, None when unknown. ends_as: the phase that closing leads to. keep: candidate
+    that stays. decision: the JSON of the comparison, once made."""
+
+    name: str
+    account: str
+    stack: str
+    run: str
+    digest: str
+    phase: Phase
+    started: str
+    expires: str
+    cap_usd: float
+    spending: Spending = field(default_factory=Spending)
+    candidates: Mapping[str, str] = field(default_factory=dict)
+    usd_per_hour: Mapping[str, float | None] = field(default_factory=dict)
+    rounds: tuple[Round, ...] = ()
+    decision: Mapping[str, Any] | None = None
+    ends_as: Phase = Phase.DONE
+    keep: str | None = None
+    reason: str = ""
+
+    @property
+    def end(self) -> datetime:
+        return datetime.fromisoformat(self.expires)
+
+    @property
+    def ended(self) -> bool:
+        return self.phase in ENDS
+
+    def at(self, phase: Phase, **changes: Any) -> State:
+        return replace(self, phase=phase, **changes)
+
+
+def folder_of(root: Path, name: str) -> Path:
+    """Folder of one experiment; `root` is `.fwctl/`."""
+    return root / FOLDER / name
+
+
+def save(root: Path, state: State) -> None:
+    """On disk before this returns. Raises FwctlError."""
+    path = folder_of(root, state.name) / FILE
+    text = json.dumps({"format_version": FORMAT_VERSION, **asdict(state)}, indent=1, sort_keys=True) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, text.encode())
+    except OSError as error:
+        raise FwctlError(
+            f"cannot write {path}: {error.strerror or error}",
+            next_steps=["free the disk or the folder, then run it again: it goes on from here"],
+        ) from None
+
+
+def load(root: Path, name: str) -> State | None:
+    """None when there is none. Raises FwctlError for a file that this cannot have written."""
+    path = folder_of(root, name) / FILE
+    try:
+        if path.exists() and not path.is_file():  # a pipe could stay silent for ever
+            raise _damaged(path, "it is not a regular file")
+        with path.open("rb") as file:
+            data = file.read(LARGEST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _damaged(path, error.strerror or str(error)) from None
+    try:
+        return _from_json(json.loads(data))
+    except (ValueError, KeyError, TypeError, RecursionError, AttributeError):
+        raise _damaged(path, "its content is not what fwctl writes") from None
+
+
+def load_all(root: Path) -> Iterator[State]:
+    """Every experiment of this folder, by name; damaged ones are left out."""
+    place = root / FOLDER
+    names = sorted(item.name for item in place.iterdir()) if place.is_dir() else []
+    for name in names:
+        try:
+            found = load(root, name)
+        except FwctlError:
+            continue
+        if found is not None:
+            yield found
+
+
+def _from_json(document: Any) -> State:
+    if document["format_version"] != FORMAT_VERSION:
+        raise ValueError("another format")
+    values = {item.name: document[item.name] for item in fields(State)}
+    for key in ("name", "account", "stack", "run", "digest", "reason"):
+        if not isinstance(values[key], str):
+            raise TypeError(key)
+    values["phase"], values["ends_as"] = Phase(values["phase"]), Phase(values["ends_as"])
+    values["cap_usd"] = float(values["cap_usd"])
+    spent = values["spending"]
+    values["spending"] = Spending(
+        float(spent["usd"]), float(spent["usd_per_hour"]), spent["sampled"], bool(spent["unpriced"])
+    )
+    values["rounds"] = tuple(
+        Round(
+            str(row["folder"]),
+            float(row["seconds"]),
+            bool(row["valid"]),
+            tuple(row["reasons"]),
+            row["replicas"],
+        )
+        for row in values["rounds"]
+    )
+    values["candidates"] = {str(key): str(value) for key, value in values["candidates"].items()}
+    values["usd_per_hour"] = {
+        str(key): None if value is None else float(value) for key, value in values["usd_per_hour"].items()
+    }
+    state = State(**values)
+    for moment in (state.started, state.expires, state.spending.sampled or state.started):
+        if datetime.fromisoformat(moment).tzinfo is None:
+            raise ValueError("a time without a zone")
+    return state
+
+
+def _damaged(path: Path, why: str) -> FwctlError:
+    return FwctlError(
+        f"{path} cannot be read: {why}",
+        next_steps=[f"rm {path}, then run the experiment again: its markers say which candidates exist"],
+    )
