@@ -1,0 +1,1 @@
+"""What speculative decoding pays: acceptance arithmetic, and replay of recorded traffic without a GPU."""

@@ -1,0 +1,219 @@
+"""Files of traces, line by line in bounded memory: plain, gzip, zstd, Parquet, object stores."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from fwctl.errors import FwctlError, UsageError
+
+MAX_LINE_BYTES = 16 * 2**20
+MAX_SUITE_BYTES = 256 * 2**20
+PART_BYTES = 8 * 2**20
+_BLOCK_BYTES = 2**20
+_ROWS = 256  # fetched from DuckDB at a time
+_PARQUET = "SELECT to_json(row) FROM read_parquet($1) AS row"
+_JSON_LINES = (
+    "SELECT json FROM read_json_objects($1, format = 'newline_delimited', maximum_object_size = 16777216)"
+)
+
+
+class _Lines(Protocol):
+    """What the openers of plain and compressed files have in common."""
+
+    def readline(self, size: int = -1, /) -> bytes: ...
+    def seek(self, place: int, /) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of work: lines that begin in bytes begin..end of a plain file, or a whole other source.
+
+    name: as given, for messages. path: of the file, or the address of an object.
+    """
+
+    name: str
+    path: str
+    begin: int = 0
+    end: int | None = None
+
+    def to_json(self) -> list[Any]:
+        return [self.name, self.path, self.begin, self.end]
+
+
+def parts(names: list[str], folder: Path, *, part_bytes: int = PART_BYTES) -> list[Part]:
+    """The work in fixed pieces, whatever the number of workers. UsageError for what is no file."""
+    found: list[Part] = []
+    for name in names:
+        if "://" in name:
+            found.append(Part(name, name))
+            continue
+        path = folder / name
+        try:
+            if not path.is_file():
+                problem = "is not a regular file" if path.exists() else "does not exist"
+                raise UsageError(
+                    f"{name} {problem}", next_steps=["give files of traces, see docs/speculation.md"]
+                )
+            size = path.stat().st_size
+        except (OSError, ValueError) as error:
+            raise _unreadable(name, error) from None
+        if _kind(name) is not None or size <= part_bytes:
+            found.append(Part(name, str(path)))
+        else:
+            steps = range(0, size, part_bytes)
+            found += [Part(name, str(path), begin, begin + part_bytes) for begin in steps]
+    return found
+
+
+def read(part: Part) -> Iterator[Any]:
+    """Decoded lines. Raises UsageError with the place of the first one that is wrong."""
+    kind = _kind(part.name)
+    try:
+        if "://" in part.path or kind == "parquet":
+            yield from _by_duckdb(part)
+        elif kind == "zstd":
+            yield from _zstd(part)
+        elif kind == "gzip":
+            with gzip.open(part.path) as file:
+                yield from _lines(part, file)
+        else:
+            with Path(part.path).open("rb") as file:
+                yield from _lines(part, file)
+    except (OSError, EOFError, zlib.error) as error:
+        raise _unreadable(part.name, error) from None
+
+
+def _kind(name: str) -> str | None:
+    endings = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".parquet": "parquet", ".pq": "parquet"}
+    return endings.get(Path(name).suffix.lower())
+
+
+def _lines(part: Part, file: _Lines) -> Iterator[Any]:
+    place = part.begin
+    if place:  # the line that this byte is in the middle of belongs to the part before
+        file.seek(place - 1)
+        place += _rest_of_line(file) - 1
+    number = 0
+    while part.end is None or place < part.end:
+        line = file.readline(MAX_LINE_BYTES + 1)
+        if not line:
+            return
+        number += 1
+        place += len(line)
+        if len(line) > MAX_LINE_BYTES:
+            raise _wrong(part, number, f"the line is longer than {MAX_LINE_BYTES} bytes")
+        if not line.isspace():
+            yield _decoded(part, number, line)
+
+
+def _rest_of_line(file: _Lines) -> int:
+    """Skips to the next line, however long this one is; the number of bytes."""
+    count = 0
+    while block := file.readline(_BLOCK_BYTES):
+        count += len(block)
+        if block.endswith(b"\n"):
+            break
+    return count
+
+
+def _decoded(part: Part, number: int, text: bytes | str) -> Any:
+    """The JSON of the line with this number in its part. UsageError."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise _wrong(part, number, "this is not JSON in UTF-8") from None
+
+
+def _wrong(part: Part, number: int, message: str) -> UsageError:
+    line = number + (_lines_before(part) if part.begin else 0)
+    steps = ["traces are JSON objects, one a line: see docs/speculation.md"]
+    return UsageError(f"{part.name}:{line}: {message}", next_steps=steps)
+
+
+def _lines_before(part: Part) -> int:
+    """Complete lines in front of the first line of a part; read only for a message."""
+    count, left = 0, part.begin - 1
+    with Path(part.path).open("rb") as file:
+        while left > 0 and (block := file.read(min(left, _BLOCK_BYTES))):
+            count, left = count + block.count(b"\n"), left - len(block)
+    return count + 1
+
+
+def _unreadable(name: str, error: Exception) -> UsageError:
+    why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return UsageError(f"cannot read {name}: {why}")
+
+
+def _zstd(part: Part) -> Iterator[Any]:
+    """By the standard library (3.14), the zstandard package, or DuckDB, whichever is there."""
+    for name in ("compression.zstd", "zstandard"):
+        try:
+            module = import_module(name)
+        except ImportError:
+            continue
+        try:
+            with module.open(part.path, "rb") as file:
+                yield from _lines(part, file)
+        except module.ZstdError as error:
+            raise _unreadable(part.name, error) from None
+        return
+    yield from _by_duckdb(part)
+
+
+def _by_duckdb(part: Part) -> Iterator[Any]:
+    try:
+        duckdb: Any = import_module("duckdb")
+    except ImportError:
+        raise FwctlError(
+            f"reading {part.name} needs DuckDB, which is not installed",
+            next_steps=["pip install 'fwctl[traces]'", "or give JSONL files, plain or gzip"],
+        ) from None
+    query = _PARQUET if _kind(part.name) == "parquet" else _JSON_LINES
+    try:
+        with closing(duckdb.connect(config={"threads": "1", "memory_limit": "1GB"})) as connection:
+            rows = connection.execute(query, [part.path])
+            number = 0
+            while found := rows.fetchmany(_ROWS):
+                for (text,) in found:
+                    number += 1
+                    yield _unfolded(part, number, _decoded(part, number, text))
+    except duckdb.Error as error:
+        first = str(error).partition("\n")[0][:300]
+        raise UsageError(
+            f"DuckDB cannot read {part.name}: {first}",
+            next_steps=["credentials of object stores are secrets of DuckDB: see docs/speculation.md"],
+        ) from None
+
+
+def _unfolded(part: Part, number: int, item: Any) -> Any:
+    """Columns that hold lists or objects as JSON text, as tables of logs often do."""
+    if not isinstance(item, dict):
+        return item
+    for name in ("messages", "draft_tokens", "completion_tokens", "request", "response", "body"):
+        value = item.get(name)
+        if isinstance(value, str) and value[:1] in "[{":
+            item[name] = _decoded(part, number, value)
+    return item
+
+
+def read_suite(name: str, folder: Path) -> dict[str, Mapping[str, Any]]:
+    """Requests of a prompt set by id, for bench records. UsageError."""
+    path = folder / name
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_SUITE_BYTES:
+            raise UsageError(f"{name} is not a prompt set, or larger than {MAX_SUITE_BYTES} bytes")
+    except OSError as error:
+        raise _unreadable(name, error) from None
+    found: dict[str, Mapping[str, Any]] = {}
+    for item in read(Part(name, str(path))):
+        if isinstance(item, dict) and isinstance(item.get("id"), str):
+            found[item["id"]] = item
+    return found

@@ -1,0 +1,158 @@
+"""A replay from files to counts: here, in several processes, or on a Ray cluster; the digits are the same."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fwctl.errors import FwctlError, UsageError
+from fwctl.process import Running
+from fwctl.speculation.entries import Options
+from fwctl.speculation.reading import Part, parts, read, read_suite
+from fwctl.speculation.replay import Replayer, training
+from fwctl.speculation.suffix import SuffixIndex
+from fwctl.speculation.tally import Tally
+from fwctl.speculation.tokens import Tokenizer, approximate, exact
+from fwctl.speculation.trace import Trace, UnusableTraceError
+from fwctl.speculation.trace import read as read_trace
+
+_WAIT_S = 0.2
+Suite = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is replayed and how. folder: where relative names begin. suite: prompt set of bench records."""
+
+    files: tuple[str, ...]
+    folder: Path
+    options: Options
+    suite: str | None = None
+    jobs: int = 1
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """Counts, how tokens were counted, and the size of the suffix index in tokens."""
+
+    tally: Tally
+    tokens: str
+    index_tokens: int
+
+
+def tokenizer_of(options: Options, folder: Path) -> Tokenizer:
+    """Exact when the options name a tokenizer.json. FwctlError or UsageError as `tokens.exact`."""
+    return exact(folder / options.tokenizer) if options.tokenizer else approximate()
+
+
+def replay(work: Work, engine: str = "local") -> Replayed:
+    """Build the index, replay every part, add up. Raises UsageError for bad files, FwctlError."""
+    todo = parts(list(work.files), work.folder)
+    tokenizer = tokenizer_of(work.options, work.folder)
+    index = build_index(work, todo, tokenizer)
+    size = len(index.tokens) if index else 0
+    if engine == "ray":
+        from fwctl.speculation.cluster import replay_on_ray
+
+        tally = replay_on_ray(work, todo, index)
+    elif work.jobs > 1 and len(todo) > 1:
+        tally = _in_processes(work, todo, index)
+    else:
+        tally = replay_parts(work, todo, index, tokenizer)
+    return Replayed(tally, tokenizer.about, size)
+
+
+def build_index(work: Work, todo: Sequence[Part], tokenizer: Tokenizer) -> SuffixIndex | None:
+    """From the training split, in the order of the files, until the index is full; None when empty."""
+    most = work.options.index_tokens
+    if not most:
+        return None
+    suite = read_suite(work.suite, work.folder) if work.suite else None
+    texts = training((trace for part in todo for trace in _traces(part, suite, None)), tokenizer)
+    index = SuffixIndex.build(texts, most)
+    return index if index.places else None
+
+
+def replay_parts(
+    work: Work, todo: Sequence[Part], index: SuffixIndex | None, tokenizer: Tokenizer | None = None
+) -> Tally:
+    """Replay in this process."""
+    suite = read_suite(work.suite, work.folder) if work.suite else None
+    replayer = Replayer(work.options, tokenizer or tokenizer_of(work.options, work.folder), index)
+    for part in todo:
+        for trace in _traces(part, suite, replayer.tally):
+            replayer.feed(trace)
+    return replayer.tally
+
+
+def _traces(part: Part, suite: Suite | None, tally: Tally | None) -> Iterator[Trace]:
+    for item in read(part):
+        try:
+            yield read_trace(item, suite)
+        except UnusableTraceError as error:
+            if tally is not None:
+                tally.leave_out(str(error))
+
+
+def _in_processes(work: Work, todo: Sequence[Part], index: SuffixIndex | None) -> Tally:
+    """Every process takes each n-th part; a result is a file, since there may be much of it."""
+    with TemporaryDirectory(prefix="fwctl-replay-") as name, ExitStack() as stack:
+        folder = Path(name)
+        if index is not None:
+            (folder / "index").write_bytes(index.to_bytes())
+        running = []
+        for number in range(min(work.jobs, len(todo))):
+            job = folder / f"job{number}.json"
+            job.write_text(json.dumps(job_of(work, todo[number :: work.jobs], index is not None)))
+            argv = [sys.executable, "-m", "fwctl.speculation.worker", str(job)]
+            running.append((stack.enter_context(Running(argv, env=work.environ, cwd=work.folder)), job))
+        tally = Tally()
+        for child, job in running:
+            while not child.ended(_WAIT_S):
+                pass
+            tally.merge(_result(child, job))
+        return tally
+
+
+def job_of(work: Work, todo: Sequence[Part], has_index: bool) -> dict[str, Any]:
+    """What a worker needs to know, as JSON."""
+    return {
+        "options": work.options.to_json(),
+        "folder": str(work.folder),
+        "suite": work.suite,
+        "parts": [part.to_json() for part in todo],
+        "index": "index" if has_index else None,
+    }
+
+
+def _result(child: Running, job: Path) -> Tally:
+    path = job.with_suffix(".out")
+    if not path.exists():
+        lines = child.output()[1].strip().splitlines() or ["no message"]
+        raise FwctlError(f"a worker of the replay ended without a result: {lines[-1]}")
+    return unpacked(json.loads(path.read_bytes()))
+
+
+def run_job(job: Mapping[str, Any], index: SuffixIndex | None) -> dict[str, Any]:
+    """The work of a worker; its result or its error as JSON, see `unpacked`."""
+    work = Work((), Path(job["folder"]), Options.from_json(job["options"]), job["suite"])
+    try:
+        return {"tally": replay_parts(work, [Part(*item) for item in job["parts"]], index).to_json()}
+    except FwctlError as error:
+        usage = isinstance(error, UsageError)
+        return {"message": error.message, "next_steps": list(error.next_steps), "usage": usage}
+
+
+def unpacked(result: Mapping[str, Any]) -> Tally:
+    """The tally of a worker; its error is raised again."""
+    if "tally" in result:
+        return Tally.from_json(result["tally"])
+    kind = UsageError if result["usage"] else FwctlError
+    raise kind(result["message"], next_steps=result["next_steps"])

@@ -1,0 +1,90 @@
+"""The shapes in which logs hold a request and its answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fwctl.speculation.trace import FAILED, NO_ANSWER, NOT_TEXT, WRONG, UnusableTraceError, field, read
+
+SAID = [{"role": "system", "content": "be short"}, {"role": "user", "content": "hello"}]
+ANSWER = {"choices": [{"message": {"role": "assistant", "content": "hi there"}}]}
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"messages": SAID, "completion": "hi there"},
+        {"messages": SAID, "completion": ANSWER},
+        {"request": {"messages": SAID}, "response": ANSWER},
+        {"custom_id": "1", "body": {"messages": SAID}, "response": {"status_code": 200, "body": ANSWER}},
+        {"request": {"body": {"messages": SAID}}, "response": ANSWER},
+    ],
+)
+def test_every_shape_gives_prompt_and_answer(item: dict[str, Any]) -> None:
+    found = read(item)
+    assert (found.prompt, found.completion) == ("be short\nhello", "hi there")
+
+
+def test_a_trace_line_keeps_what_it_says() -> None:
+    found = read(
+        {
+            "id": "a",
+            "type": "edit",
+            "prompt": "p",
+            "completion": "c",
+            "max_tokens": 7,
+            "draft_tokens": ["x", None],
+            "completion_tokens": ["c", "d"],
+        }
+    )
+    assert (found.id, found.type, found.prompt, found.max_tokens) == ("a", "edit", "p", 7)
+    assert found.draft_tokens == ("x", "")
+    assert found.answer_tokens == ("c", "d")
+
+
+def test_a_bench_record_takes_its_prompt_from_the_suite() -> None:
+    record = {"prompt_id": "a", "type": "other", "text": "answer", "error_class": None}
+    assert read(record).prompt == ""
+    found = read(record, {"a": {"id": "a", "type": "edit", "messages": SAID, "prediction": "guess"}})
+    assert (found.id, found.prompt, found.completion) == ("a", "be short\nhello", "answer")
+    assert field(found, "prediction") == "guess"
+
+
+@pytest.mark.parametrize(
+    ("item", "reason"),
+    [
+        ([], WRONG),
+        ({"completion": "x"}, NOT_TEXT),
+        ({"prompt": "x"}, NO_ANSWER),
+        ({"prompt": "x", "completion": {"choices": [7]}}, NO_ANSWER),
+        ({"prompt": "x", "completion": {"choices": []}}, NO_ANSWER),
+        ({"prompt": "x", "completion": "y", "error_class": "timeout_total"}, FAILED),
+    ],
+)
+def test_what_cannot_be_replayed_says_why(item: object, reason: str) -> None:
+    with pytest.raises(UnusableTraceError, match=reason):
+        read(item)
+
+
+def test_a_field_of_the_request_is_found_by_its_path() -> None:
+    parts = [{"type": "text", "text": "one "}, {"type": "text", "text": "two"}, 3]
+    found = read(
+        {"messages": [*SAID, {"role": "user", "content": parts}], "file": {"old": "x"}, "completion": "c"}
+    )
+    assert field(found, "messages.-1") == "one two"
+    assert field(found, "messages.1.content") == "hello"
+    assert field(found, "file.old") == "x"
+    for missing in ("file.new", "messages.9", "file.old.deeper", "messages.x", "messages.-99999999999"):
+        assert field(found, missing) == ""
+
+
+def test_requests_of_a_conversation_share_their_cluster() -> None:
+    first = read({"messages": SAID, "completion": "a"})
+    second = read({"messages": [*SAID, {"role": "assistant", "content": "a"}], "completion": "b"})
+    other = read({"messages": [SAID[0], {"role": "user", "content": "bye"}], "completion": "a"})
+    assert first.cluster == second.cluster != other.cluster
+    named = [read({"prompt": text, "conversation_id": 7, "completion": "a"}) for text in "xy"]
+    assert named[0].cluster == named[1].cluster
+    assert read({"text": "a", "prompt_id": "1"}).cluster != read({"text": "a", "prompt_id": "2"}).cluster
