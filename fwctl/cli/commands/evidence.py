@@ -12,9 +12,10 @@ from fwctl.cli.arguments import Paths
 from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call, command
 from fwctl.cli.evidence import Found, around_each, evidence_folder, find_evidence, offline_evidence
+from fwctl.cli.measured import as_named, measured
 from fwctl.cli.plans import lock_of
-from fwctl.cli.session import Session, load_specs, require_valid
-from fwctl.errors import RefusedError, UsageError
+from fwctl.cli.session import load_specs, require_valid
+from fwctl.errors import RefusedError
 from fwctl.exitcodes import Exit
 from fwctl.records.evidence import EvidenceRecord, Stored, write
 from fwctl.records.freshness import Around, Setting, is_about, stale_because
@@ -96,13 +97,9 @@ def evidence_add(
 
     paths = scope.paths
     spec, _ = _load(call, paths)
-    entry = spec.deployments.get(deployment)
-    if entry is None:
-        raise UsageError(f"--deployment: {deployment!r} is not in the specs", next_steps=_names(spec))
+    found = measured(call, paths, spec, deployment, offline=offline)
     facts = facts_of_run(call.env.cwd / run, target)
-    setting, ready, region = (
-        (_offline(call, paths, spec, deployment), None, None) if offline else _live(call, spec, entry)
-    )
+    setting, entry = found.setting, spec.deployments[deployment]
     objectives, at_rps = objectives_of(entry.own), entry.own.get("slo.at.rps")
     record = EvidenceRecord(
         "bench",
@@ -112,10 +109,10 @@ def evidence_add(
         shape_version=setting.shape_version,
         accelerator=setting.accelerator,
         accelerator_count=setting.accelerator_count,
-        region=region,
-        replicas=next((n for n in (facts.replicas, replicas, ready) if n is not None), None),
+        region=found.region,
+        replicas=next((n for n in (facts.replicas, replicas, found.replicas) if n is not None), None),
         suite_digest=facts.suite_digest,
-        suite_file=_relative(call, facts.suite_file),
+        suite_file=as_named(call, facts.suite_file),
         passed=facts.passed(objectives, at_rps),
         selftest=facts.summary.get("selftest"),
         deployment=deployment,
@@ -187,43 +184,3 @@ def _gate(entry: Deployment, key: str, mode: str, *, passed: bool, said: str | N
         "evidence": said,
         "next": None if passed else _COMMANDS[key].format(name=entry.name),
     }
-
-
-def _offline(call: Call, paths: Sequence[str], spec: Spec, name: str) -> Setting:
-    from fwctl.planning.evidence import offline_settings
-
-    setting = offline_settings(spec, lock_of(call, paths))[name]
-    if "shape_version" in setting.unknown:
-        raise UsageError(
-            f"the version of the shape of {name} is not known without fwctl.lock",
-            next_steps=["fwctl lock", "leave out --offline"],
-        )
-    return setting
-
-
-def _live(call: Call, spec: Spec, entry: Deployment) -> tuple[Setting, int, str | None]:
-    """What runs under a logical name: its setting, ready replicas, region."""
-    from fwctl.live.identity import match
-    from fwctl.planning.evidence import setting_of_live
-
-    with Session(call, spec.account) as session:
-        state = session.live(spec)
-    current = match([entry], state.deployments, spec.stack).by_name[entry.name].current
-    if current is None:
-        raise UsageError(
-            f"{entry.name} does not run, so what it ran cannot be read",
-            next_steps=["--offline takes the setting from spec and fwctl.lock"],
-        )
-    return setting_of_live(current), current.replicas.ready, current.running_region
-
-
-def _relative(call: Call, name: str | None) -> str | None:
-    """A prompt set as evidence names it: relative to the folder of the call where it lies below it."""
-    if name is None:
-        return None
-    path = Path(name)
-    return (path.relative_to(call.env.cwd) if path.is_relative_to(call.env.cwd) else path).as_posix()
-
-
-def _names(spec: Spec) -> list[str]:
-    return [f"--deployment {name}" for name in sorted(spec.deployments)][:5]
