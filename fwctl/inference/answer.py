@@ -19,6 +19,7 @@ except ImportError:
     from json import loads  # type: ignore[assignment]
 
 STALL_S = 1.0
+_MORE = frozenset({"usage", "perf_metrics", "error"})
 _TEXT_KEYS = ("content", "text", "refusal")
 _REASONING_KEYS = ("reasoning_content", "reasoning")
 
@@ -108,6 +109,35 @@ class Answer:
             self._fail("the stream carries an error event")
             return
         self.absorb_payload(payload, at)
+
+    def absorb_plain(self, data: bytes, at: float) -> bool:
+        """Take an event that brings nothing but text of the only choice, as nearly all do; False, with
+        nothing done, for every other."""
+        try:
+            payload = loads(data)
+            (item,) = payload["choices"]
+            delta = item["delta"]
+            text = delta["content"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            return False
+        if (
+            not text
+            or len(delta) != 1
+            or type(text) is not str
+            or item.get("finish_reason") is not None
+            or item.get("index") != 0
+            or 0 not in self.choices
+            or self.first_visible_at is None
+            or not _MORE.isdisjoint(payload)
+        ):
+            return False
+        self.choices[0].text.append(text)
+        last = self.last_token_at
+        if last is not None and at > last:
+            self.reads_with_tokens += 1
+            self.gaps_s.append(at - last)
+            self.last_token_at = at
+        return True
 
     def absorb_payload(self, payload: dict[str, Any], at: float) -> None:
         """Take one chunk, or the whole body of a response that is not streamed."""

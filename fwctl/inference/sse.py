@@ -59,6 +59,13 @@ class EventParser:
             return self._plain(chunk)
         return self._by_line(chunk)
 
+    def only(self, chunk: bytes) -> bytes | None:
+        """The data of a chunk that is one whole event of one data line and nothing else, as nearly all
+        are; None, with nothing taken, for every other."""
+        between = self._started and not self._pieces and not self._data and not self._name
+        whole = between and chunk[:6] == b"data: " and chunk[-2:] == b"\n\n" and b"\r" not in chunk
+        return chunk[6:-2] if whole and chunk.count(b"\n") == 2 else None
+
     def close(self) -> list[Event]:
         """The event that the end of the stream left unfinished, if any."""
         rest, self._pieces = b"".join(self._pieces), []

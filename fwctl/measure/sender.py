@@ -158,10 +158,13 @@ async def _stream(
     end = loop.time() + limits.total_s
     renew_at = 0.0
     read, feed, absorb, clock = response.content.readany, parser.feed, answer.absorb, time.monotonic
+    only, absorb_plain = parser.only, answer.absorb_plain
     while chunk := await read():
         at = clock()
-        for event in feed(chunk):
-            absorb(event, at)
+        data = only(chunk)
+        if data is None or not absorb_plain(data, at):
+            for event in feed(chunk):
+                absorb(event, at)
         if at >= renew_at and answer.first_token_at is not None:
             # Moving a timer costs more than parsing a chunk, so it moves only now and then.
             scope.reschedule(min(end, loop.time() + limits.idle_s * (1 + _IDLE_SLACK)))
