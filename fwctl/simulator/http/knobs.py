@@ -29,6 +29,9 @@ KNOBS: dict[str, Knob] = {
     "ttft_ms": Knob(
         float, None, "time to first token in milliseconds, instead of the model of queue and prefill"
     ),
+    "slots": Knob(
+        int, None, "requests that a replica serves at a time; the others wait for their turn", 1, 1_000_000
+    ),
     "tokens_per_second": Knob(float, None, "rate of one stream, instead of the roofline", 1e-3, 1e6),
     "tokens_per_chunk": Knob(int, 1, "least tokens in one streamed chunk", 1, 100_000),
     "output_tokens": Knob(

@@ -334,3 +334,12 @@ def test_a_waiter_cancelled_just_after_its_turn_came_leaves_again() -> None:
         return replica.running
 
     assert asyncio.run(scenario()) == 0
+
+
+def test_a_replica_with_one_slot_serves_one_request_after_the_other() -> None:
+    clock, replica = Clock(), Replica(flat(0.5), "h")
+    replica.slots = 1
+    first, second = run_of(replica, clock), run_of(replica, clock)
+    asyncio.run(clock.play(moments(first), moments(second)))
+    # One second of prefill and three tokens half a second apart: the first is done at 2.0.
+    assert (first.times.done, second.times.admitted, second.times.done) == (2.0, 2.0, 4.0)

@@ -28,7 +28,8 @@ class Job(NamedTuple):
 
 
 class Replica:
-    """speed: what the roofline gives. host: name in `backend-host`."""
+    """speed: what the roofline gives. host: name in `backend-host`. slots: most that run at a time, None
+    for as many as the memory holds."""
 
     def __init__(self, speed: Speed, host: str) -> None:
         self.speed = speed
@@ -37,6 +38,7 @@ class Replica:
         self.running = 0
         self.kv_used = 0
         self.context_tokens = 0
+        self.slots: int | None = None
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._prefill_free_at = 0.0
 
@@ -54,6 +56,8 @@ class Replica:
         return min(1.0, self.kv_used / self.speed.kv_pool_tokens)
 
     def _fits(self, kv_tokens: int) -> bool:
+        if self.slots is not None and self.running >= self.slots:
+            return False
         return self.running == 0 or self.kv_used + kv_tokens <= self.speed.kv_pool_tokens
 
     def _enter(self, kv_tokens: int) -> None:
@@ -61,7 +65,7 @@ class Replica:
         self.kv_used += kv_tokens
 
     async def admit(self, kv_tokens: int) -> None:
-        """Wait, first come first served, until the KV pool has room. Call `leave` afterwards."""
+        """Wait, first come first served, until the KV pool and a slot have room. Call `leave` afterwards."""
         if not self._waiting and self._fits(kv_tokens):
             self._enter(kv_tokens)
             return

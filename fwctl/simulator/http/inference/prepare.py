@@ -54,6 +54,7 @@ class Preparer:
         context = sizes.context_of(target.deployment, target.base)
         prompts = [_within(prompt, context, asked) for prompt in prompts]
         replica = fleet.choose(call.affinity)
+        replica.slots = knobs["slots"]
         isolation = f"{call.caller.account}/{target.adapter}/{asked.isolation_key or ''}"
         cached = sum(replica.cache.lookup(prompt, isolation) for prompt in prompts)
         predicted = self._predicted(asked)
