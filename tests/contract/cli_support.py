@@ -54,6 +54,7 @@ class Sandbox:
             "FWCTL_FIRECTL": "sim",
             "FIRECTL_SIM_HOME": str(folder / "sim"),
             "FIRECTL_SIM_SPEED": "600",
+            "FWCTL_POLL_INTERVAL": "500ms",
             **variables,
         }
         (folder / "home").mkdir()

@@ -211,7 +211,7 @@ def test_outside_of_a_pull_request_there_is_nothing_to_comment_on(runner: Runner
 
 def test_the_morning_run_tells_drift_by_its_exit_code(runner: Runner, forge: Forge) -> None:
     key = {"FIREWORKS_API_KEY": KEY}
-    script = "fwctl apply --yes --poll-interval 1s"
+    script = "fwctl apply --yes"
     assert runner.run(script, runner.checkout, key)[0] == 0
     assert runner.job(job("drift.yml", "drift")) == 0
     script = "firectl deployment update chat --max-replica-count 5 -a acme"

@@ -143,7 +143,7 @@ def test_a_canary_key_appears_nowhere(box: Sandbox) -> None:
     for argv in (
         ("plan", "--out", "p.json", "--json-out", "j.json"),
         ("show", "p.json", "--format", "markdown"),
-        ("apply", "--yes", "--poll-interval", "1s", "-v"),
+        ("apply", "--yes", "-v"),
         ("status", "--format", "json"),
         ("doctor",),
         ("plan", "--firectl", key),

@@ -42,7 +42,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, A
         "fit-check": box.fwctl("fit-check", *json),
         "plan": box.fwctl("plan", "--out", "p.json", *json),
         "show": box.fwctl("show", "p.json", *json),
-        "apply": box.fwctl("apply", "--yes", "--poll-interval", "1s", *json),
+        "apply": box.fwctl("apply", "--yes", *json),
         "status": box.fwctl("status", *json),
     }
     box.firectl("deployment", "update", "chat", "--max-replica-count", "4")

@@ -104,7 +104,7 @@ def test_every_format_for_programs_is_free_of_escape_codes_whatever_is_forced(bo
 
 
 def test_progress_ends_with_whole_lines_and_a_clean_cursor(box: Sandbox) -> None:
-    code, shown = on_terminal(box, "apply", "--yes", "--poll-interval", "1s", columns=100)
+    code, shown = on_terminal(box, "apply", "--yes", columns=100)
     assert code == 0
     assert shown.endswith("\n")
     hidden, back = shown.count("\x1b[?25l"), shown.count("\x1b[?25h")
@@ -127,7 +127,7 @@ def test_names_of_deployments_get_a_suggestion(box: Sandbox) -> None:
         assert done.code == 64
         assert "did you mean 'chat'" in done.err or "did you mean chat" in done.err
     assert "did you mean 'replicas.max'" in box.fwctl("plan", "--set", "chat.replicas.mx=3").err
-    assert box.fwctl("apply", "--yes", "--poll-interval", "1s").code == 0
+    assert box.fwctl("apply", "--yes").code == 0
     done = box.fwctl("hold", "caht", "--for", "3h", "--yes")
     assert done.code == 64
     assert "did you mean chat?" in done.err

@@ -8,7 +8,7 @@ import pytest
 
 from tests.contract.cli_support import SPEC, Sandbox
 
-APPLY = ("apply", "--yes", "--poll-interval", "1s")
+APPLY = ("apply", "--yes")
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_parking_what_serves_is_refused_without_its_flag(box: Sandbox) -> None:
 def test_a_destroyed_deployment_comes_back_with_undo(box: Sandbox) -> None:
     assert box.fwctl("destroy", "chat", "--yes").code == 0
     assert state_of(box)["state"] == "absent"
-    assert box.fwctl("undo", "chat", "--yes", "--poll-interval", "1s").code == 0
+    assert box.fwctl("undo", "chat", "--yes").code == 0
     assert box.fwctl("plan", "--detailed-exitcode").code == 0
 
 
@@ -134,7 +134,7 @@ def test_waiting_resumes_what_an_apply_started(tmp_path: Path) -> None:
     box = Sandbox(tmp_path)
     box.write()
     assert box.fwctl("apply", "--yes", "--no-wait").code == 0
-    done = box.fwctl("wait", "--poll-interval", "1s", "--format", "json")
+    done = box.fwctl("wait", "--format", "json")
     assert done.code == 0
     assert [item["outcome"] for item in done.document["results"]] == ["done"]
 

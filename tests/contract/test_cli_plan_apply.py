@@ -37,7 +37,7 @@ def applied_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which an apply has created one deployment."""
     box = Sandbox(tmp_path_factory.mktemp("applied"))
     box.write()
-    done = box.fwctl("apply", "--yes", "--poll-interval", "1s", "--format", "json")
+    done = box.fwctl("apply", "--yes", "--format", "json")
     assert done.code == 0, done.out + done.err
     assert [item["outcome"] for item in done.document["results"]] == ["done"]
     return box.folder
@@ -54,7 +54,7 @@ def test_detailed_exitcode_says_2_for_changes_and_0_after_the_apply(box: Sandbox
     box.write()
     assert box.fwctl("plan", "--detailed-exitcode").code == 2
     assert box.fwctl("plan").code == 0
-    assert box.fwctl("apply", "--yes", "--poll-interval", "1s").code == 0
+    assert box.fwctl("apply", "--yes").code == 0
     after = box.fwctl("plan", "--detailed-exitcode")
     assert after.code == 0
     assert "No changes." in after.out
@@ -92,7 +92,7 @@ def test_a_saved_plan_is_applied_exactly(box: Sandbox) -> None:
     shown = box.fwctl("show", "p.json", "--format", "json")
     assert shown.document["summary"]["create"] == 1
     (box.folder / "configs/chat.yaml").unlink()  # the plan file is enough
-    done = box.fwctl("apply", "--plan", "p.json", "--yes", "--poll-interval", "1s", "--format", "json")
+    done = box.fwctl("apply", "--plan", "p.json", "--yes", "--format", "json")
     assert done.code == 0
     assert done.document["digest"] == shown.document["digest"]
 
@@ -121,7 +121,7 @@ def test_the_expected_digest_binds_an_apply(box: Sandbox) -> None:
     digest = box.fwctl("plan", "--format", "json").document["digest"]
     assert box.fwctl("apply", "--yes", "--expect", "0" * 64).code == 8
     assert box.mutations() == 0
-    assert box.fwctl("apply", "--yes", "--expect", digest, "--poll-interval", "1s").code == 0
+    assert box.fwctl("apply", "--yes", "--expect", digest).code == 0
 
 
 def test_with_a_saved_plan_further_choices_are_wrong_usage(box: Sandbox) -> None:
@@ -189,14 +189,14 @@ def test_apply_can_be_limited_to_what_is_not_blocked(box: Sandbox) -> None:
     box.write(SPEC.replace("  chat:", "  broken:").replace("count: 1", "count: 4"), "configs/b.yaml")
     assert box.fwctl("apply", "--yes").code == 4
     assert box.mutations() == 0
-    done = box.fwctl("apply", "--yes", "--target", "chat", "--poll-interval", "1s", "--format", "json")
+    done = box.fwctl("apply", "--yes", "--target", "chat", "--format", "json")
     assert done.code == 0
     assert [item["address"] for item in done.document["results"]] == ["deployments/chat"]
 
 
 def test_events_are_one_json_object_a_line_from_version_to_document(box: Sandbox) -> None:
     box.write()
-    done = box.fwctl("apply", "--yes", "--poll-interval", "1s", "--format", "events")
+    done = box.fwctl("apply", "--yes", "--format", "events")
     assert done.code == 0
     events = [json.loads(line) for line in done.out.splitlines()]
     assert events[0]["event"] == "version"

@@ -57,7 +57,7 @@ def test_a_closed_stdout_means_that_nobody_wants_the_result(box: Sandbox, comman
 @pytest.mark.parametrize("form", ["text", "events"])
 def test_an_apply_whose_reader_went_away_still_finishes(box: Sandbox, form: str) -> None:
     child = subprocess.Popen(
-        [sys.executable, "-m", "fwctl", *("apply", "--yes", "--poll-interval", "1s", "--format", form)],
+        [sys.executable, "-m", "fwctl", *("apply", "--yes", "--format", form)],
         cwd=box.folder,
         env=box.environ,
         stdout=subprocess.PIPE,

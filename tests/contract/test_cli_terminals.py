@@ -115,14 +115,14 @@ def test_a_person_confirms_and_a_wrong_answer_changes_nothing(box: Sandbox) -> N
     assert code == 1
     assert "nothing was changed" in shown
     assert box.mutations() == 0
-    code, shown = on_terminal(box, "apply", "--poll-interval", "1s", answer="yes", columns=120)
+    code, shown = on_terminal(box, "apply", answer="yes", columns=120)
     assert code == 0, shown
     assert box.mutations() > 0
 
 
 def test_deleting_asks_for_the_name(box: Sandbox) -> None:
     box.write(SPEC.replace("interactive", "batch"))
-    assert box.fwctl("apply", "--yes", "--poll-interval", "1s").code == 0
+    assert box.fwctl("apply", "--yes").code == 0
     box.write(SPEC.replace("  chat:", "  other:"), "configs/chat.yaml")
     argv = ("apply", "--prune", "--allow-delete", "chat", "--target", "chat")
     code, shown = on_terminal(box, *argv, answer="yes", columns=120)
