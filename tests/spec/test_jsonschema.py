@@ -52,7 +52,12 @@ def test_faults_are_seen_while_typing(name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["Targets", "Routes", "Watch", "Adapt", "Experiment"])
 def test_other_kinds_have_their_own_body(kind: str) -> None:
-    body = {"Targets": {"targets": {}}, "Routes": {"routes": {}}}.get(kind, {"anything": 1})
+    bodies: dict[str, dict[str, Any]] = {
+        "Targets": {"targets": {}},
+        "Routes": {"routes": {}},
+        "Experiment": {"candidates": {}, "suite": "p.jsonl", "spend_cap": "$20", "time_to_live": "4h"},
+    }
+    body = bodies.get(kind, {"anything": 1})
     assert VALIDATOR.is_valid({"apiVersion": "fwctl/v1", "kind": kind, **body})
     assert not VALIDATOR.is_valid({"kind": kind, **body})
 

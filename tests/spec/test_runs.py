@@ -130,7 +130,7 @@ KIND = "apiVersion: fwctl/v1\nkind: {}\naccount: acme\n"
         (KIND.format("Routes") + "routes: {}\ndeployments: {}\n", [("FW201", 5)]),
         (KIND.format("Watch") + "rules: {}\nanything: 1\n", []),
         (KIND.format("Adapt"), []),
-        (KIND.format("Experiment").replace("acme", "NO"), [("FW105", 3)]),
+        (KIND.format("Experiment").replace("acme", "NO"), [("FW204", 1)] * 4 + [("FW105", 3)]),
         (KIND.format("targets") + "targets: {}\n", [("FW205", 2)]),
         (KIND.format("Nope"), [("FW205", 2)]),
         (KIND.format("[a]") + "deployments: {}\n", [("FW202", 2), ("FW315", 4)]),

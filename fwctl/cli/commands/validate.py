@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -14,6 +17,8 @@ from fwctl.exitcodes import Exit
 from fwctl.report.diagnostics import count_line
 from fwctl.report.model import Report
 from fwctl.spec.model import Loaded, Spec
+
+_EXPERIMENT = re.compile(rb"^kind:[ \t]*[\"']?Experiment\b", re.MULTILINE)
 
 
 @command(
@@ -37,11 +42,27 @@ def validate(
     in one pass, with line, column, fix and the page of its rule. Exit 3 when there is an error.
     """
     loaded = load_specs(call, paths or [], strict=strict)
+    diagnostics = tuple(dict.fromkeys((*loaded.diagnostics, *_experiments(call, loaded.files))))
     if loaded.spec is None:
-        return report_of(loaded, loaded.diagnostics)
+        return report_of(loaded, diagnostics)
     check_account(call, loaded.spec.account)
     found = _online(call, loaded.spec, paths or []) if online else ()
-    return report_of(loaded, (*loaded.diagnostics, *found))
+    return report_of(loaded, (*diagnostics, *found))
+
+
+def _experiments(call: Call, files: Sequence[str]) -> tuple[Diagnostic, ...]:
+    """What is wrong inside files of kind Experiment, whose candidates are read like deployments."""
+    from fwctl.spec.files import read_file
+
+    given = [replace(read_file(call.env.cwd / name), file=name) for name in files]
+    experiments = [item for item in given if _EXPERIMENT.search(item.data)]
+    if not experiments:
+        return ()
+    from fwctl.quality.experiment_file import check_experiment
+
+    environ = call.env.environ
+    checked = [check_experiment(item, environ=environ, need_secrets=False)[1] for item in experiments]
+    return tuple(item for found in checked for item in found)
 
 
 def _online(call: Call, spec: Spec, paths: list[str]) -> tuple[Diagnostic, ...]:
