@@ -12,6 +12,7 @@ from fwctl.cli.evidence import Found, find_evidence, measured_pools, planned_evi
 from fwctl.cli.fitting import check_specs
 from fwctl.cli.pricing import price_list
 from fwctl.cli.session import Session, has_specs, spec_paths
+from fwctl.cli.writing import write_file
 from fwctl.collector import collector_paused
 from fwctl.errors import Diagnostic, FwctlError, InvalidSpecError, RefusedError
 from fwctl.exitcodes import Exit
@@ -106,10 +107,7 @@ def write_plan(call: Call, path: Path, plan: Plan, inputs: Inputs, session: Sess
             "the specs hold a credential as plain text; a plan file is public and must not",
             next_steps=["write ${env:NAME} in its place; `grep -n fw_` finds it"],
         )
-    try:
-        (call.env.cwd / path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FwctlError(f"cannot write the plan to {path}: {error.strerror}") from None
+    write_file(call.env, path, text)
 
 
 def read_plan(call: Call, path: str) -> StoredPlan:

@@ -34,7 +34,8 @@ def _read(path: Path) -> Mapping[str, Any]:
     FileExistsError for a file that is something else, so that a slip of the pen overwrites nothing."""
     if not path.exists():
         return {}
-    data = path.read_bytes() if path.stat().st_size <= LARGEST_BYTES else b"?"
+    usable = path.is_file() and path.stat().st_size <= LARGEST_BYTES  # a pipe could be read for ever
+    data = path.read_bytes() if usable else b"?"
     try:
         document = json.loads(data) if data.strip() else {"models": {}}
     except (ValueError, RecursionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,10 @@ def test_a_place_that_cannot_be_written_raises_and_leaves_nothing(tmp_path: Path
     with pytest.raises(OSError):
         write_outputs(tmp_path / "models.json", "acme", ["chat"], {"chat": CHAT})
     assert [item.name for item in tmp_path.iterdir()] == ["models.json"]
+
+
+def test_a_pipe_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "outputs.json"
+    os.mkfifo(path)
+    with pytest.raises(FileExistsError):
+        write_outputs(path, "acme", ["chat"], {"chat": {}})
