@@ -30,6 +30,16 @@ class Arm:
         return found
 
     @property
+    def plan(self) -> Mapping[str, Any]:
+        """What the run was started with; empty when its run.json is gone."""
+        try:
+            with (self.folder / "run.json").open("rb") as file:
+                found = json.loads(file.read(LARGEST_BYTES))["plan"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @property
     def figures(self) -> Mapping[str, Any]:
         """Totals of this target."""
         found: Mapping[str, Any] = self.quality["targets"][self.target]

@@ -1,8 +1,10 @@
 """From paired outcomes to a verdict: a loss above the margin is ruled out, shown, or neither.
 
-A pass needs the one-sided 95 % bound of the loss (Tango's score bound) below the margin. A fail needs the
-exact test to show a loss. Repeats of one prompt are not independent: the test counts prompts, and the
-bound counts pairs shrunk by the design effect that the repeats show.
+A pass needs the one-sided 95 % bound of the loss below the margin: the higher of Tango's score bound and
+the exact binomial bound of the net loss, which holds where nearly all disagreements are losses and the
+score bound errs by half a percent. A fail needs the exact test to show a loss. Repeats of one prompt are
+not independent: the test counts prompts, and the bound counts pairs shrunk by the design effect that the
+repeats show.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from math import ceil
+from math import ceil, floor, log
 
-from fwctl.stats.binomial import mcnemar, z_value
+from fwctl.stats.binomial import cdf, mcnemar, z_value
 from fwctl.stats.noninferiority import assess
 
 ALPHA = 0.05
@@ -110,28 +112,50 @@ def judge(counts: Counts, margin: float) -> Judgement:
     """The verdict on one set of pairs. margin: the loss that is allowed, as a share of the pairs."""
     n = counts.n_pairs / counts.effect if counts.n_pairs else 0.0
     lost, gained = counts.only_base / counts.effect, counts.only_candidate / counts.effect
-    bound = assess(n, lost, gained, margin=margin, alpha=ALPHA)
+    loss = (lost - gained) / n if n else 0.0
+    upper = _bound(n, lost, gained, margin)
     p_value = mcnemar(counts.lost, counts.gained)
-    if bound.passed:
+    if upper < margin:
         verdict = Gate.PASS
-    elif bound.loss > 0 and p_value <= ALPHA:
+    elif loss > 0 and p_value <= ALPHA:
         verdict = Gate.FAIL
     else:
         verdict = Gate.INCONCLUSIVE
-    needed = _needed(counts, bound.loss, margin) if verdict is Gate.INCONCLUSIVE else None
-    return Judgement(verdict, bound.loss, bound.upper, p_value, needed)
+    needed = _needed(counts, loss, margin) if verdict is Gate.INCONCLUSIVE else None
+    return Judgement(verdict, loss, upper, p_value, needed)
+
+
+def _bound(n: float, lost: float, gained: float, margin: float) -> float:
+    """One-sided upper bound of the loss. Fractions of effective counts are rounded against a pass."""
+    upper = assess(n, lost, gained, margin=margin, alpha=ALPHA).upper
+    whole, net = floor(n), ceil(lost - gained - 1e-9)
+    low, high = upper, 1.0
+    if net < 0 or cdf(net, whole, low) <= ALPHA:
+        return upper
+    for _ in range(40):
+        middle = (low + high) / 2
+        if cdf(net, whole, middle) > ALPHA:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def _needed(counts: Counts, loss: float, margin: float) -> int:
     """Prompts at which the loss seen so far would be ruled out or shown, whichever is sooner."""
     if not counts.n_pairs:
-        return ceil(z_value(1 - ALPHA) ** 2 * (1 - margin) / margin)
+        return _without_a_difference(margin)
     discordance = (counts.only_base + counts.only_candidate) / counts.n_pairs
     if discordance == 0:
-        pairs = z_value(1 - ALPHA) ** 2 * (1 - margin) / margin
+        pairs = float(_without_a_difference(margin))
     else:
         reach = z_value(1 - ALPHA) + z_value(POWER)
         gap = max(margin - loss, loss)
         pairs = reach * reach * discordance / (gap * gap)
     per_prompt = counts.n_pairs / counts.effect / counts.n_prompts
     return max(counts.n_prompts + 1, ceil(pairs / per_prompt))
+
+
+def _without_a_difference(margin: float) -> int:
+    """Pairs that rule the margin out when not one of them differs: (1 - margin)^n is at most alpha."""
+    return ceil(log(ALPHA) / log(1 - margin))

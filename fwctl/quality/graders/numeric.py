@@ -19,10 +19,11 @@ _MARKS = {".": ",'_\u00a0\u202f\u2019", ",": ".'_\u00a0\u202f\u2019"}
 def _pattern(decimal: str) -> re.Pattern[str]:
     """Digits with or without separators of thousands, a fraction, an exponent. Every part is bounded or
     followed by another kind of character, so that matching is linear."""
-    groups = rf"\d{{1,3}}(?:[{re.escape(_MARKS[decimal])}]\d{{3}})+(?!\d)|\d+"
-    point = re.escape(decimal)
+    mark, point = f"[{re.escape(_MARKS[decimal])}]", re.escape(decimal)
+    # Groups of two, as in 12,34,567, stand before the last group of three.
+    groups = rf"\d{{1,3}}(?:{mark}\d{{2,3}})*{mark}\d{{3}}(?!\d)|\d+"
     return re.compile(
-        rf"(?<![\w.,])(?P<sign>[-+\u2212]?)[$€£¥]?(?P<whole>{groups}|(?={point}\d))"
+        rf"(?<![\w{point}])(?P<sign>[-+\u2212]?)[$€£¥]?(?P<whole>{groups}|(?={point}\d))"
         rf"(?:{point}(?P<part>\d+))?(?:[eE](?P<exponent>[-+]?\d{{1,3}})(?!\d))?"
     )
 
