@@ -1,86 +1,202 @@
-"""Two runs from their folders to one comparison."""
+"""Two runs from their folders to one comparison, paired by prompt, repeat and load."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fwctl.errors import UsageError
-from fwctl.measure.summary import METRICS, comparisons
+from fwctl.measure.arm import RunArm, read_arm
+from fwctl.measure.floor import Floor, floor_of_repeats, floor_of_run, over_floor
+from fwctl.measure.pairing import Matched, Options, matched, series_of
+from fwctl.measure.sameness import reasons
+from fwctl.measure.summary import quantile_name
+from fwctl.stats.binomial import mcnemar, wilson
+from fwctl.stats.noninferiority import assess, pairs_needed
+from fwctl.stats.paired import Ratio, Verdict, compare_all
+from fwctl.stats.quantiles import quantile
+from fwctl.stats.resample import Pairs
 
-MAX_CACHED_DIFFERENCE = 0.05
-_NEEDED = ("target", "prompt_id", "repeat", "measured", "error_class", *METRICS)
+ALPHA = 0.05
+ERROR_MARGIN = 0.01  # a difference of failed requests that counts as none, as a share of all
+LENGTH_DRIFT = 0.05
+MOST_TYPES = 20
 
 
-def compare_runs(cwd: Path, base: str, candidate: str, *, tolerance: float) -> dict[str, Any]:
-    """`comparisons` and `invalid_reasons` for two of `DIR` or `DIR:TARGET`.
+def compare_runs(cwd: Path, base: str, candidate: str, options: Options | None = None) -> dict[str, Any]:
+    """The document of `bench compare` for two of `DIR` or `DIR:TARGET`, without gates.
 
     Raises UsageError for a folder that is no run or holds several targets.
     """
-    first, left = _arm(cwd, base)
-    second, right = _arm(cwd, candidate)
-    invalid = [
-        f"{word}: {reason}"
-        for word, summary in (("base", first), ("candidate", second))
-        for reason in summary["invalid_reasons"]
+    return compare_arms(cwd, read_arm(cwd, base), read_arm(cwd, candidate), options or Options())
+
+
+def compare_arms(cwd: Path, left: RunArm, right: RunArm, options: Options) -> dict[str, Any]:
+    """The same for arms that were read already."""
+    invalid = reasons(left, right, options.expected)
+    both = matched(left, right, good=True)
+    if not both.base:
+        invalid.append("no prompt went well in both runs at the same load")
+    floor = (
+        floor_of_run(left, read_arm(cwd, options.floor), options)
+        if options.floor
+        else floor_of_repeats(left, options)
+    )
+    series = series_of(left, right, both)
+    rows = judged(series, options, floor, invalid)
+    return {
+        "base": left.name,
+        "candidate": right.name,
+        "comparisons": rows,
+        "types": _types(left, right, both, options, invalid),
+        "error_rate": _errors(left, right, invalid),
+        "output_tokens": _lengths(left, right, both),
+        "cached_share": {"base": left.cached_share, "candidate": right.cached_share},
+        "usd_per_million_output_tokens": _cost(left, right),
+        "floor": floor.to_json(),
+        "tolerance": options.tolerance,
+        "unpaired": len(left.by_key(good=False).keys() ^ right.by_key(good=False).keys()),
+        "warnings": _warnings(left, right, both),
+        "invalid_reasons": invalid,
+    }
+
+
+def judged(
+    series: Mapping[str, Pairs], options: Options, floor: Floor, invalid: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Rows of the document in the order of metrics and quantiles."""
+    ratios = compare_all(
+        series,
+        options.quantiles,
+        tolerance=options.tolerance,
+        resamples=options.resamples,
+        seed=options.seed,
+    )
+    return [
+        {
+            "metric": metric,
+            "quantile": quantile_name(q),
+            **_row(series[metric], q, over_floor(ratio, floor, metric, q)),
+            "floor": floor.of(metric, q),
+            **({"verdict": Verdict.INVALID.value} if invalid else {}),
+        }
+        for (metric, q), ratio in ratios.items()
     ]
-    if first["suite_digest"] != second["suite_digest"]:
-        invalid.append("the prompt sets differ")
-    shares = [_cached(rows) for rows in (left, right)]
-    if shares[0] is not None and shares[1] is not None and abs(shares[0] - shares[1]) > MAX_CACHED_DIFFERENCE:
-        invalid.append("the shares of cached prompt tokens differ by more than 5 points")
-    found = comparisons(left, right, invalid=invalid, tolerance=tolerance)
-    return {"base": base, "candidate": candidate, "comparisons": found, "invalid_reasons": invalid}
 
 
-def _arm(cwd: Path, text: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    folder, wanted = cwd / text, ""
-    if not folder.is_dir() and ":" in text:
-        name, _, wanted = text.partition(":")
-        folder = cwd / name
-    summary = _json(folder / "summary.json")
-    if not isinstance(summary.get("suite_digest"), str) or not isinstance(
-        summary.get("invalid_reasons"), list
-    ):
-        raise UsageError(f"{folder / 'summary.json'} is not the summary of a run")
-    rows = _rows(folder / "records.jsonl")
-    names = sorted({str(row["target"]) for row in rows})
-    if not wanted and len(names) > 1:
-        raise UsageError(f"{text} holds several targets", next_steps=[f"{text}:{name}" for name in names])
-    chosen = [row for row in rows if not wanted or row["target"] == wanted]
-    if not chosen:
-        raise UsageError(f"{text} holds no records; its targets are: {', '.join(names) or 'none'}")
-    return summary, chosen
+def _row(pairs: Pairs, q: float, ratio: Ratio) -> dict[str, Any]:
+    known = ratio.value is not None
+    return {
+        "base": quantile(pairs.base, q) if known else None,
+        "candidate": quantile(pairs.candidate, q) if known else None,
+        "ratio": ratio.value,
+        "low": ratio.low,
+        "high": ratio.high,
+        "verdict": ratio.verdict.value,
+        "n_pairs": ratio.n_pairs,
+        "n_prompts": len(set(pairs.clusters)),
+        "n_needed": ratio.n_needed,
+    }
 
 
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path} is not JSON") from None
-    return found if isinstance(found, dict) else {}
+def _types(
+    left: RunArm, right: RunArm, both: Matched, options: Options, invalid: Sequence[str]
+) -> dict[str, list[dict[str, Any]]]:
+    """The rows for each type of prompt, most frequent first; empty when there is one type."""
+    column, names = left.table.words["type"], left.table.names["type"]
+    places: dict[int, list[int]] = {}
+    for at, row in enumerate(both.base):
+        places.setdefault(column[row], []).append(at)
+    if len(places) < 2:
+        return {}
+    found = {}
+    for code in sorted(places, key=lambda code: -len(places[code]))[:MOST_TYPES]:
+        numbers: dict[int, int] = {}
+        part = Matched(
+            [both.base[at] for at in places[code]],
+            [both.candidate[at] for at in places[code]],
+            [numbers.setdefault(both.clusters[at], len(numbers)) for at in places[code]],
+        )
+        found[str(names[code])] = judged(series_of(left, right, part), options, Floor(), invalid)
+    return found
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    rows = []
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                row = json.loads(line)
-                if not isinstance(row, dict) or any(key not in row for key in _NEEDED):
-                    raise UsageError(f"{path}:{number}: this is not a record of a run")
-                rows.append(row)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path} holds a line that is not JSON") from None
-    return rows
+def _errors(left: RunArm, right: RunArm, invalid: Sequence[str]) -> dict[str, Any]:
+    """Failed requests of both arms, tested on the pairs in which only one of them failed."""
+    both = matched(left, right, good=False)
+    n = len(both.base)
+    bad = [[not _ok(arm, row) for row in rows] for arm, rows in ((left, both.base), (right, both.candidate))]
+    only_base = sum(a and not b for a, b in zip(*bad, strict=True))
+    only_candidate = sum(b and not a for a, b in zip(*bad, strict=True))
+    p = mcnemar(only_base, only_candidate)
+    gain = assess(n, only_base, only_candidate, margin=ERROR_MARGIN)
+    loss = assess(n, only_candidate, only_base, margin=ERROR_MARGIN)
+    if invalid:
+        verdict = Verdict.INVALID
+    elif p <= ALPHA:
+        verdict = Verdict.WORSE if only_candidate > only_base else Verdict.BETTER
+    else:
+        verdict = Verdict.SAME if gain.passed and loss.passed else Verdict.INCONCLUSIVE
+    discordance = max((only_base + only_candidate) / n if n else 0.0, ERROR_MARGIN)
+    return {
+        "base": _share(left),
+        "candidate": _share(right),
+        "only_base": only_base,
+        "only_candidate": only_candidate,
+        "p": p,
+        "verdict": verdict.value,
+        "n_pairs": n,
+        "n_needed": pairs_needed(ERROR_MARGIN, discordance) if verdict is Verdict.INCONCLUSIVE else None,
+    }
 
 
-def _cached(rows: list[dict[str, Any]]) -> float | None:
-    known = [row for row in rows if row.get("cached_tokens") is not None and row.get("prompt_tokens")]
-    prompt: int = sum(row["prompt_tokens"] for row in known)
-    return sum(row["cached_tokens"] for row in known) / prompt if prompt else None
+def _ok(arm: RunArm, row: int) -> bool:
+    return arm.table.names["error_class"][arm.table.words["error_class"][row]] is None
+
+
+def _share(arm: RunArm) -> dict[str, Any]:
+    n = len(arm.table)
+    failed = n - len(arm.table.good(arm.table.all()))
+    low, high = wilson(failed, n)
+    classes = arm.table.counts("error_class", arm.table.all())
+    errors = {word: count for word, count in classes.items() if word is not None}
+    return {"n": n, "failed": failed, "value": failed / n, "low": low, "high": high, "errors": errors}
+
+
+def _lengths(left: RunArm, right: RunArm, both: Matched) -> dict[str, Any]:
+    """Median output length of both arms and of the pairs' ratio; an arm that talks longer takes longer."""
+    one, two = left.table.numbers["output_tokens"], right.table.numbers["output_tokens"]
+    pairs = [
+        (one[a], two[b]) for a, b in zip(both.base, both.candidate, strict=True) if one[a] > 0 and two[b] > 0
+    ]
+    if not pairs:
+        return {"base": None, "candidate": None, "ratio": None, "n_pairs": 0}
+    total = sum(item[1] for item in pairs) / sum(item[0] for item in pairs)
+    medians = [quantile([item[at] for item in pairs], 0.5) for at in (0, 1)]
+    return {"base": medians[0], "candidate": medians[1], "ratio": total, "n_pairs": len(pairs)}
+
+
+def _cost(left: RunArm, right: RunArm) -> dict[str, Any]:
+    amounts = [arm.figures.get("usd_per_million_output_tokens") for arm in (left, right)]
+    known = [float(item) if isinstance(item, int | float) else None for item in amounts]
+    ratio = known[1] / known[0] if known[0] and known[1] is not None else None
+    return {"base": known[0], "candidate": known[1], "ratio": ratio}
+
+
+def _warnings(left: RunArm, right: RunArm, both: Matched) -> list[str]:
+    found = []
+    ratio = _lengths(left, right, both)["ratio"]
+    if ratio is not None and abs(ratio - 1) > LENGTH_DRIFT:
+        word = "longer" if ratio > 1 else "shorter"
+        found.append(
+            f"the candidate's answers are {abs(ratio - 1):.0%} {word} in tokens; "
+            "the total time follows that, the time per output token does not"
+        )
+    for word, arm in (("base", left), ("candidate", right)):
+        if arm.summary.get("interrupted"):
+            found.append(f"{word}: the run was interrupted")
+        good = arm.table.good(arm.table.all())
+        missing = len(good) - arm.table.counts("tokens_source", good).get("usage", 0)
+        if missing:
+            found.append(f"{word}: {missing} of {len(good)} answers carry no usage")
+    return found

@@ -15,6 +15,7 @@ TROUBLESHOOTING = "docs/troubleshooting.md"
 _VERDICTS = {"does-not-fit": Severity.ERROR, "tight": Severity.WARNING, "unknown": Severity.NOTE}
 _CHECKS = {"fail": Severity.ERROR, "warn": Severity.WARNING, "unknown": Severity.NOTE}
 _OUTCOMES = {"failed": Severity.ERROR, "in_progress": Severity.NOTE, "not_started": Severity.WARNING}
+_GATES = {"failed": Severity.ERROR, "invalid": Severity.ERROR, "inconclusive": Severity.WARNING}
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
@@ -36,6 +37,7 @@ class Finding:
     path: str | None = None
     suggestion: str | None = None
     page: str | None = None
+    gate: str | None = None
 
     @property
     def text(self) -> str:
@@ -47,7 +49,7 @@ def findings(report: Report) -> list[Finding]:
     """Problems of a report, errors first, otherwise in the order in which they were found."""
     found = [of_diagnostic(item) for item in report.diagnostics]
     known = {(item.deployment, item.message) for item in found}
-    others = (*_verdicts(report), *_checks(report), *_outcomes(report))
+    others = (*_verdicts(report), *_checks(report), *_outcomes(report), *_gates(report))
     found += [item for item in others if (item.deployment, item.message) not in known]
     error = report.error
     if error is not None and not any(item.severity is Severity.ERROR for item in found):
@@ -162,4 +164,24 @@ def _outcomes(report: Report) -> Iterator[Finding]:
             result["address"].partition("/")[2],
             suggestion="; ".join(error.get("next_steps", ())) or None,
             page=entry(error.get("code") or "unknown"),
+        )
+
+
+def _gates(report: Report) -> Iterator[Finding]:
+    """Gates of a comparison that did not pass; an open one is an error unless that is allowed."""
+    from fwctl.report.bench_words import gate as told
+
+    for row in report.body.get("gates", ()):
+        severity = _GATES.get(row["outcome"])
+        if severity is None:
+            continue
+        if severity is Severity.WARNING and not report.ok:
+            severity = Severity.ERROR
+        message = f"{row['condition']} ({row['source']}): {row['outcome']}: {told(row)}"
+        yield Finding(
+            f"gate/{row['outcome']}", severity, message, page="docs/bench.md", gate=row["condition"]
+        )
+    for reason in report.body.get("invalid_reasons", ()) if report.command == "bench compare" else ():
+        yield Finding(
+            "bench/invalid", Severity.ERROR, f"the comparison is invalid: {reason}", page="docs/bench.md"
         )

@@ -67,6 +67,11 @@ def outputs(report: Report) -> dict[str, str]:
         key = "verdict" if report.command == "fit-check" else "outcome"
         words = [str(item.get(key, "")) for item in body["results"]]
         values |= {word.replace("-", "_"): words.count(word) for word in words if word}
+    if "comparisons" in body:
+        words = [str(row["verdict"]) for row in body["comparisons"]]
+        values |= {word: words.count(word) for word in dict.fromkeys(words)}
+        words = [str(row["outcome"]) for row in body["gates"]]
+        values |= {f"gates_{word}": words.count(word) for word in ("passed", "failed", "inconclusive")}
     if "model_strings" in body:
         values["model_strings"] = json.dumps(plain(body["model_strings"]), sort_keys=True)
     return {name: _shown(value) for name, value in values.items()}

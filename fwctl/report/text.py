@@ -13,6 +13,7 @@ from fwctl.report.model import APPLIES, Report
 LAYOUTS: dict[str, str] = {
     **dict.fromkeys(APPLIES, "apply_text"),
     "audit": "audit_text",
+    "bench compare": "bench_compare_text",
     "cost": "cost_text",
     "drift": "drift_text",
     "lock": "lock_text",
@@ -33,6 +34,7 @@ LAYOUTS: dict[str, str] = {
     "speculate replay": "speculation_replay_text",
     "status": "status_text",
     "validate": "validate_text",
+    "watch": "watch_text",
 }
 
 
