@@ -114,6 +114,13 @@ class LazyGroup(TyperGroup):
         entry = registry.BY_NAME.get(f"{self.prefix} {cmd_name}".strip())
         return build(entry) if entry else None
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """A command of two words whose first is a command too (`watch rules`) goes before that."""
+        entry = None if self.prefix else registry.BY_NAME.get(" ".join(args[:2]))
+        if entry is not None and args[0] not in registry.GROUPS:
+            return entry.name, build(entry), args[2:]
+        return super().resolve_command(ctx, args)
+
     def get_help(self, ctx: Any) -> str:
         sections: dict[str, list[tuple[str, str]]] = {}
         for name, (summary, section) in self.names().items():

@@ -145,5 +145,6 @@ def prescan_command(argv: Sequence[str]) -> str:
             skip = True
         elif not word.startswith("-"):
             words.append(word)
-    name = " ".join(words[:2]) if words and words[0] in GROUPS else "".join(words[:1])
+    pair = " ".join(words[:2])
+    name = pair if words and (words[0] in GROUPS or pair in BY_NAME) else "".join(words[:1])
     return name if name in BY_NAME else "fwctl"

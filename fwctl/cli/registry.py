@@ -68,6 +68,8 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("status", "status", "One table of what is wanted and what runs.", DEPLOY),
     Entry("audit", "audit", "List what is idle, failed or owned by nobody, and its cost.", DEPLOY),
     Entry("cost", "cost", "Say what deployments and a million tokens cost, by day.", DEPLOY),
+    Entry("watch", "watch", "Watch the account and tell what needs a hand.", DEPLOY),
+    Entry("watch rules", "watch", "Print the rules of watch for Prometheus.", DEPLOY),
     Entry("bench init", "bench", "Print a small example prompt set.", MEASURE),
     Entry("bench run", "bench", "Send a prompt set and record every answer.", MEASURE),
     Entry("bench compare", "bench_compare", "Compare two runs, paired by prompt.", MEASURE),
@@ -106,7 +108,10 @@ def top_level() -> dict[str, tuple[str, str]]:
     names: dict[str, tuple[str, str]] = {}
     for entry in COMMANDS:
         word, _, rest = entry.name.partition(" ")
-        names[word] = GROUPS[word] if rest else (entry.summary, entry.section)
+        if not rest:
+            names[word] = (entry.summary, entry.section)
+        elif word in GROUPS:
+            names[word] = GROUPS[word]
     return names
 
 
