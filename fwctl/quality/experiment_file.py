@@ -172,16 +172,16 @@ class _File:
         """What a candidate may not say for itself."""
         values = reader.checked.values
         for path in [path for path in values if path in _DECIDED and values[path] != GIVEN.get(path)]:
-            reader.problem(
-                "FW201",
-                reader.checked.places[path],
-                f"{path} cannot be chosen here: {_DECIDED[path]}",
-                "take it out",
-                path=path,
-            )
+            message = f"{path} cannot be chosen here: {_DECIDED[path]}"
+            reader.problem("FW201", reader.checked.places[path], message, "take it out", path=path)
+            del values[path]
 
     def _check_rules(self, top: Checked, candidates: list[_Candidate]) -> None:
-        views = tuple(View(item.name, item.key, item.checked, self.run.accept_unknown) for item in candidates)
+        views = tuple(
+            View(item.name, item.key, item.checked, self.run.accept_unknown)
+            for item in candidates
+            if name_problem(item.name) is None
+        )
         whole = FileView(self.file.source.file, self.file.start, top, declares=True)
         run_rules(RunView((whole,), views, None, {view.name: view for view in views}), self.report)
 

@@ -180,6 +180,8 @@ class Course:
         if self.state.phase is Phase.CLOSING:
             self._close()
         elif self.state.phase is Phase.DONE:
+            if self.choices.delete_all:
+                self._set(keep=None)
             self._delete()
         return self.state
 
