@@ -64,7 +64,7 @@ def jobs(plan: Plan, shape: Shape, share: Share = WHOLE, done: Container[int] = 
     They are handed out without a pause in between, so that slots go over without draining. done: keys of
     requests that an interrupted run has made already.
     """
-    closed = shape.concurrency if shape.rate_per_s is None else None
+    closed = shape.concurrency * len(plan.targets) if shape.rate_per_s is None else None
     index = 0
     for job in _all(plan, shape):
         if job.measured and job.key in done:
@@ -94,22 +94,24 @@ async def run(
     todo: Todo,
     shape: Shape,
     *,
+    arms: int = 1,
     slots: int | None = None,
     begin: float | None = None,
     duration_s: float | None = None,
 ) -> None:
     """Do every job; `work` gets the job and the moment it was due on time.monotonic().
 
-    slots: requests at a time of this process, by default all. begin: start of the schedule.
+    arms: how many targets the load is for; each gets all of it. slots: requests at a time of this process
+    for all arms together, by default the whole. begin: start of the schedule.
     duration_s: no measured request starts later than this after the first one.
     """
     begin = time.monotonic() if begin is None else begin
     limited = _Limited(todo, duration_s)
     try:
         if shape.rate_per_s is None:
-            await _closed(work, limited, begin, shape.concurrency if slots is None else slots)
+            await _closed(work, limited, begin, shape.concurrency * arms if slots is None else slots)
         else:
-            await _open(work, limited, begin, shape)
+            await _open(work, limited, begin, shape, arms)
     except ExceptionGroup as group:
         # A full disk or a suite that changed meanwhile ends the run with its own words.
         raise group.exceptions[0] from None
@@ -150,9 +152,9 @@ async def _closed(work: Work, jobs: _Limited, begin: float, slots: int) -> None:
             group.create_task(slot())
 
 
-async def _open(work: Work, jobs: _Limited, begin: float, shape: Shape) -> None:
+async def _open(work: Work, jobs: _Limited, begin: float, shape: Shape, arms: int) -> None:
     random = Random(shape.seed)  # noqa: S311
-    rate = shape.rate_per_s or 1.0
+    rate = (shape.rate_per_s or 1.0) * arms
     due = begin
     async with asyncio.TaskGroup() as group:
         while True:

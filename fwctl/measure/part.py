@@ -115,13 +115,19 @@ class _Sending:
     async def everything(self, lags: Lags, begin: Begin | None) -> None:
         part, shape = self.part, self.shape
         todo = jobs(part.plan, shape, part.share, part.done)
-        slots = part.share.slots(shape.concurrency)
+        slots = part.share.slots(shape.concurrency * len(part.plan.targets))
         async with open_session(0 if shape.rate_per_s else slots) as self.session:
             start = None if begin is None else await begin()
             probe = asyncio.create_task(lags.watch())
             try:
                 await run_load(
-                    self._one, todo, shape, slots=slots, begin=start, duration_s=part.plan.duration_s
+                    self._one,
+                    todo,
+                    shape,
+                    arms=len(part.plan.targets),
+                    slots=slots,
+                    begin=start,
+                    duration_s=part.plan.duration_s,
                 )
             finally:
                 probe.cancel()

@@ -26,7 +26,9 @@ class Cache(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The load. `rate_per_s` makes an open loop with Poisson or constant arrivals; else `concurrency`."""
+    """The load on each target. `rate_per_s` makes an open loop with Poisson or constant arrivals; else
+    `concurrency` requests at a time, of which a slower target holds more than a faster one, because they
+    take turns prompt by prompt."""
 
     concurrency: int = 1
     rate_per_s: float | None = None

@@ -13,12 +13,13 @@ from fwctl.errors import UsageError
 from fwctl.measure import workers
 from fwctl.measure.lags import Lags
 from fwctl.measure.lines import read_rows
+from fwctl.measure.load import jobs
 from fwctl.measure.part import Made, Part, perform, require_aiohttp
 from fwctl.measure.plan import Cache, Plan, Shape
 from fwctl.measure.progress import Progress, Watch, expected
 from fwctl.measure.replicas import Replicas, Sample
 from fwctl.measure.resume import Journal, keys_done, start
-from fwctl.measure.summary import summarise
+from fwctl.measure.summary import Facts, summarise
 from fwctl.measure.validity import reasons_by
 from fwctl.measure.warmup import WarmUp
 
@@ -83,7 +84,7 @@ class _Run:
         progress.done = len(done)
         try:
             for shape in self.plan.shapes:
-                progress.level = shape
+                progress.level, progress.arms = shape, {}
                 if self._level(shape, done, progress).interrupted:
                     return
             self.session["interrupted"] = False
@@ -93,6 +94,8 @@ class _Run:
 
     def _level(self, shape: Shape, done: frozenset[int], progress: Progress) -> Made:
         plan, made = self.plan, Made()
+        if self._is_done(shape, done):
+            return made
         if plan.duration_s is not None:
             left = plan.duration_s - self.journal.measured_s(shape.label)
             if left <= 0:
@@ -119,10 +122,18 @@ class _Run:
             self.session["levels"][shape.label] = made.wall_s
         return made
 
+    def _is_done(self, shape: Shape, done: frozenset[int]) -> bool:
+        """True when an earlier session has measured all of a level."""
+        if not done or self.plan.duration_s is not None:
+            return False
+        return all(
+            job.key in done for job, _ in jobs(replace(self.plan, warmup=0, cache=Cache.NATURAL), shape)
+        )
+
     def _count(self, shape: Shape) -> int:
         """Processes for a level; one without a request at a time would have nothing to do."""
         most = self.plan.workers
-        return most if shape.rate_per_s is not None else min(most, shape.concurrency)
+        return most if shape.rate_per_s is not None else min(most, shape.concurrency * len(self.plan.targets))
 
     def summary(self, selftest: dict[str, Any] | None, lock: Mapping[str, Any] | None) -> dict[str, Any]:
         """summary.json."""
@@ -133,6 +144,7 @@ class _Run:
             self.lags.seconds(),
             suite_digest=plan.suite.digest,
             open_loop=any(shape.rate_per_s is not None for shape in plan.shapes),
+            facts=_facts(plan),
         )
         reasons = [*found["invalid_reasons"], *self.replicas.reasons()]
         reasons += reasons_by(selftest, found["lags_p95"])
@@ -153,3 +165,12 @@ class _Run:
             "lock": lock,
             "selftest": selftest,
         }
+
+
+def _facts(plan: Plan) -> dict[str, Facts]:
+    """Prices by the names of the records."""
+    return {
+        plan.name_of(target, shape): Facts(target.usd_per_hour, target.token_prices)
+        for target in plan.targets
+        for shape in plan.shapes
+    }

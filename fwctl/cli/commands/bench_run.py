@@ -1,0 +1,123 @@
+"""`fwctl bench run`: send a prompt set to one or more targets and record every answer."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fwctl.cli.bench_progress import watching
+from fwctl.cli.bench_replicas import lock_entries, sampling
+from fwctl.cli.benching import Load, Running, make_plan, worker_count
+from fwctl.cli.command import Call, command
+from fwctl.cli.evaluating import Arms, targets_of
+from fwctl.exitcodes import Exit
+from fwctl.report.model import Report
+
+if TYPE_CHECKING:
+    from fwctl.measure.plan import Plan
+
+
+@command(
+    "fwctl bench run --suite prompts.jsonl --target fast --target fp8 --concurrency 8 --repeat 3",
+    "fwctl bench run --suite prompts.jsonl --target fast --rate 5/s --duration 10m",
+    "fwctl bench run --suite prompts.jsonl --target-url URL --model M --sweep 1,2,4,8,16 --out runs/today",
+    "fwctl bench run --suite prompts.jsonl --target fast --repeat 3 --resume runs/today",
+)
+def bench_run(
+    call: Call,
+    *,
+    suite: Annotated[
+        Path, typer.Option("--suite", metavar="FILE", help="Prompt set, one JSON request a line.")
+    ],
+    arms: Arms,
+    load: Load,
+    running: Running,
+) -> Report:
+    """Send a prompt set and write DIR/records.jsonl and DIR/summary.json.
+
+    Several targets are measured at the same time, in a random order for each prompt. Nothing is
+    retried; errors are results. Exit 1 when a target answered nothing, or when the run is invalid
+    because this machine was the bottleneck or replicas changed; 130 after Ctrl-C, with the summary of
+    what was done.
+    """
+    from fwctl.measure.run import run
+
+    wanted = worker_count(running.workers)
+    plan = make_plan(call, suite, targets_of(call, arms), load, running)
+    env = call.env
+    lock = lock_entries(call, arms.specs or [], plan.targets)
+    selftest = None if running.no_selftest else _selftest(call)
+    plan = replace(plan, workers=wanted or _processes(plan, selftest))
+    with ExitStack() as stack:
+        sample = stack.enter_context(sampling(call, plan.targets))
+        watch = stack.enter_context(watching(call))
+        summary = run(plan, env.clock, selftest, environ=env.environ, lock=lock, watch=watch, sample=sample)
+    return _report(plan, summary)
+
+
+def _selftest(call: Call) -> dict[str, Any]:
+    from fwctl.measure.selftest import SHORT, selftest
+
+    call.output.message("measuring the error of this machine first; --no-selftest leaves it out ...")
+    return selftest(call.env.environ, call.env.clock, SHORT)
+
+
+def _processes(plan: Plan, selftest: dict[str, Any] | None) -> int:
+    from fwctl.measure.sizing import processes
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processes(plan, selftest, cores)
+
+
+def _report(plan: Plan, summary: dict[str, Any]) -> Report:
+    answered = bool(summary["targets"]) and all(item["n_ok"] for item in summary["targets"].values())
+    code = Exit.OK if summary["valid"] and answered else Exit.FAILED
+    code = Exit.INTERRUPTED if summary["interrupted"] else code
+    text = f"{plan.out}\n{_summary_text(summary)}"
+    report = Report("bench run", {"out": str(plan.out), "summary": summary}, code, text=text)
+    return report.hinted((f"next: add --resume {plan.out} to go on",) if summary["interrupted"] else ())
+
+
+def _summary_text(summary: dict[str, Any]) -> str:
+    lines = []
+    for name, item in summary["targets"].items():
+        errors = ", ".join(f"{count} {word}" for word, count in item["errors"].items())
+        lines.append(f"{name}: {item['n_ok']} of {item['n']} went well{'; ' + errors if errors else ''}")
+        for metric in ("ttft_s", "ttft_from_schedule_s", "ttfv_s", "total_s", "tpot_s"):
+            if metric in item:
+                values = "  ".join(f"{q} {_interval(found)}" for q, found in item[metric].items())
+                lines.append(f"  {metric:20} {values}")
+        lines += _system_lines(item)
+    lines += [f"warning: {text}" for text in summary["warnings"]]
+    lines += [f"INVALID: {reason}" for reason in summary["invalid_reasons"]]
+    if summary["interrupted"]:
+        lines.append("interrupted: this is what was done")
+    return "\n".join(lines) + "\n"
+
+
+_SYSTEM = {
+    "requests_per_s": "{:.2f} requests/s",
+    "concurrency": "{:.1f} at a time",
+    "output_tokens_per_s": "{:.0f} output tokens/s",
+}
+
+
+def _system_lines(item: dict[str, Any]) -> list[str]:
+    """What the load really was, and what a million tokens cost at it."""
+    found = [text.format(item["throughput"][key]) for key, text in _SYSTEM.items() if item["throughput"][key]]
+    price = item["usd_per_million_output_tokens"]
+    found += [f"${price:.2f} a million output tokens"] if price is not None else []
+    share = item["cached_share"]
+    found += [f"{share * 100:.0f} % of prompt tokens cached"] if share is not None else []
+    return [f"  {'achieved':20} {', '.join(found)}"] if found else []
+
+
+def _interval(found: dict[str, Any]) -> str:
+    if found["value"] is None:
+        return f"n/a (n={found['n']}, needs {found['n_needed']})"
+    return f"{found['value']:.4f} [{found['low']:.4f}, {found['high']:.4f}]"

@@ -1,0 +1,47 @@
+"""How much a plan will ask of this machine, and how many processes that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from math import ceil
+from typing import Any
+
+from fwctl.errors import RefusedError
+from fwctl.measure.plan import Plan, Shape
+
+LOOKED_AT = 1000
+DEFAULT_TOKENS = 512  # of a prompt without max_tokens
+# Tokens a second of one stream. Small models on fast hardware reach about 300; most stay below 150.
+STREAM_TOKENS_PER_S = 150.0
+# Without a self-test. Half of what was measured on 2 virtual cores; source: docs/performance.md.
+UNKNOWN_CARRIED_PER_S = 7_000
+
+
+def predicted_events_per_s(plan: Plan, shape: Shape) -> float:
+    """Most chunks a second that a load can bring, when every answer uses its max_tokens."""
+    arms = len(plan.targets)
+    if shape.rate_per_s is None:
+        return arms * shape.concurrency * STREAM_TOKENS_PER_S
+    lengths = [
+        int(prompt.body.get("max_tokens", DEFAULT_TOKENS))
+        for prompt in islice(plan.suite.prompts(), LOOKED_AT)
+    ]
+    return arms * shape.rate_per_s * sum(lengths) / max(1, len(lengths))
+
+
+def processes(plan: Plan, selftest: Mapping[str, Any] | None, cores: int) -> int:
+    """Workers that can carry every level of the plan. Raises RefusedError when this machine cannot."""
+    carried = selftest["carries_events_per_s"] if selftest else UNKNOWN_CARRIED_PER_S
+    most = max(predicted_events_per_s(plan, shape) for shape in plan.shapes)
+    needed = max(1, ceil(most / carried))
+    if needed > cores:
+        raise RefusedError(
+            f"the plan can bring {most:,.0f} chunks a second; one process carries {carried:,} here, "
+            f"and there are {cores} cores",
+            next_steps=[
+                "a smaller --concurrency or --rate",
+                f"--workers {needed} tries it; the run is invalid when the client was late",
+            ],
+        )
+    return needed
