@@ -128,15 +128,15 @@ def _batches(
 
 def _known(row: Row, case: Case) -> Grade | None:
     """The grade of an answer that no grader has to look at."""
+    if row.get("text") is None and row.get("error_class") is None:
+        raise UsageError(
+            "the records hold no text of the answers, so nothing can be graded",
+            next_steps=["fwctl bench run --keep-text", "fwctl eval run"],
+        )
     found = broken(row, case)
     if found is None and case.spec is None:
         found = Outcome.UNASKED, ""
     if found is None:
-        if row.get("text") is None:
-            raise UsageError(
-                "the records hold no text of the answers, so nothing can be graded",
-                next_steps=["fwctl bench run --keep-text", "fwctl eval run"],
-            )
         return None
     outcome, note = found
     score = 0.0 if outcome is Outcome.WRONG else None
