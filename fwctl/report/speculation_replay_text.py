@@ -29,9 +29,7 @@ def write(page: Page, report: Report) -> None:
     for reason, count in body["left_out"].items():
         page.line(f"left out: {count:,} lines, {reason}")
     if body["unaligned"]:
-        page.line(
-            f"{body['unaligned']:,} answers have draft_tokens that do not lie token by token beside the answer"
-        )
+        page.line(f"{body['unaligned']:,} answers have draft_tokens that do not lie beside their tokens")
     if not body["by_type"]:
         page.line("There is no request with an answer in these files.")
 
@@ -40,7 +38,7 @@ def _type(page: Page, name: str, item: Mapping[str, Any]) -> None:
     page.blank()
     page.line(
         Span(name, "bold"),
-        f": {item['n_requests']:,} requests, {item['n_tokens']:,} tokens; {item['n_judged']:,} requests judge",
+        f": {item['n_requests']:,} requests, {item['n_tokens']:,} tokens, judged on {item['n_judged']:,}",
     )
     if item["sources"]:
         rows = [_row(source) for source in item["sources"]]

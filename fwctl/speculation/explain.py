@@ -1,4 +1,4 @@
-"""The document of `fwctl speculate explain`: one setting, and what other numbers of tokens would give. Pure."""
+"""The document of `fwctl speculate explain`: one setting, and other numbers of draft tokens. Pure."""
 
 from __future__ import annotations
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib import import_module
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +24,13 @@ _PARQUET = "SELECT to_json(row) FROM read_parquet($1) AS row"
 _JSON_LINES = (
     "SELECT json FROM read_json_objects($1, format = 'newline_delimited', maximum_object_size = 16777216)"
 )
+
+
+# Logs are often several frames one behind the other; both readers go on to the next.
+_ZSTD: dict[str, Callable[[Any, Any], Any]] = {
+    "compression.zstd": lambda module, file: module.open(file, "rb"),
+    "zstandard": lambda module, file: module.ZstdDecompressor().stream_reader(file, read_across_frames=True),
+}
 
 
 class _Lines(Protocol):
@@ -48,7 +56,7 @@ class Part:
         return [self.name, self.path, self.begin, self.end]
 
 
-def parts(names: list[str], folder: Path, *, part_bytes: int = PART_BYTES) -> list[Part]:
+def parts(names: Sequence[str], folder: Path, *, part_bytes: int = PART_BYTES) -> list[Part]:
     """The work in fixed pieces, whatever the number of workers. UsageError for what is no file."""
     found: list[Part] = []
     for name in names:
@@ -63,7 +71,7 @@ def parts(names: list[str], folder: Path, *, part_bytes: int = PART_BYTES) -> li
                     f"{name} {problem}", next_steps=["give files of traces, see docs/speculation.md"]
                 )
             size = path.stat().st_size
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise _unreadable(name, error) from None
         if _kind(name) is not None or size <= part_bytes:
             found.append(Part(name, str(path)))
@@ -78,7 +86,7 @@ def read(part: Part) -> Iterator[Any]:
     kind = _kind(part.name)
     try:
         if "://" in part.path or kind == "parquet":
-            yield from _by_duckdb(part)
+            yield from by_duckdb(part)
         elif kind == "zstd":
             yield from _zstd(part)
         elif kind == "gzip":
@@ -154,21 +162,22 @@ def _unreadable(name: str, error: Exception) -> UsageError:
 
 def _zstd(part: Part) -> Iterator[Any]:
     """By the standard library (3.14), the zstandard package, or DuckDB, whichever is there."""
-    for name in ("compression.zstd", "zstandard"):
+    for name, opened in _ZSTD.items():
         try:
             module = import_module(name)
         except ImportError:
             continue
         try:
-            with module.open(part.path, "rb") as file:
-                yield from _lines(part, file)
+            with Path(part.path).open("rb") as file, BufferedReader(opened(module, file)) as plain:
+                yield from _lines(part, plain)
         except module.ZstdError as error:
             raise _unreadable(part.name, error) from None
         return
-    yield from _by_duckdb(part)
+    yield from by_duckdb(part)
 
 
-def _by_duckdb(part: Part) -> Iterator[Any]:
+def by_duckdb(part: Part) -> Iterator[Any]:
+    """Parquet files, and JSONL files in every compression and place that DuckDB knows."""
     try:
         duckdb: Any = import_module("duckdb")
     except ImportError:

@@ -14,7 +14,7 @@ from typing import Any
 from fwctl.errors import FwctlError, UsageError
 from fwctl.process import Running
 from fwctl.speculation.entries import Options
-from fwctl.speculation.reading import Part, parts, read, read_suite
+from fwctl.speculation.reading import PART_BYTES, Part, parts, read, read_suite
 from fwctl.speculation.replay import Replayer, training
 from fwctl.speculation.suffix import SuffixIndex
 from fwctl.speculation.tally import Tally
@@ -28,7 +28,10 @@ Suite = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is replayed and how. folder: where relative names begin. suite: prompt set of bench records."""
+    """What is replayed and how. folder: where relative names begin. suite: prompt set of bench records.
+
+    part_bytes: plain files are cut into pieces of this size, for processes to share.
+    """
 
     files: tuple[str, ...]
     folder: Path
@@ -36,6 +39,7 @@ class Work:
     suite: str | None = None
     jobs: int = 1
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    part_bytes: int = PART_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def tokenizer_of(options: Options, folder: Path) -> Tokenizer:
 
 def replay(work: Work, engine: str = "local") -> Replayed:
     """Build the index, replay every part, add up. Raises UsageError for bad files, FwctlError."""
-    todo = parts(list(work.files), work.folder)
+    todo = parts(work.files, work.folder, part_bytes=work.part_bytes)
     tokenizer = tokenizer_of(work.options, work.folder)
     index = build_index(work, todo, tokenizer)
     size = len(index.tokens) if index else 0

@@ -1,0 +1,173 @@
+"""Files of traces: every kind, every cut, and what is said about bad ones."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fwctl.errors import FwctlError, UsageError
+from fwctl.speculation.entries import Options
+from fwctl.speculation.reading import MAX_LINE_BYTES, Part, by_duckdb, parts, read, read_suite
+from fwctl.speculation.recommend import judge
+from fwctl.speculation.running import Work, replay
+from tests.speculation import traffic
+
+ITEMS: list[dict[str, Any]] = [{"id": f"{number}", "text": "ä" * (number % 7)} for number in range(50)]
+
+
+def lines(items: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items).encode()
+
+
+def everything(folder: Path, name: str, part_bytes: int = 1 << 20) -> list[Any]:
+    return [item for part in parts([name], folder, part_bytes=part_bytes) for item in read(part)]
+
+
+def has(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
+
+
+def test_plain_and_gzip_files_hold_the_same(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines(ITEMS))
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines(ITEMS)))
+    assert everything(tmp_path, "a.jsonl") == everything(tmp_path, "a.jsonl.gz") == ITEMS
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.integers(1, 400), st.booleans())
+def test_a_cut_file_holds_every_line_once(tmp_path: Path, part_bytes: int, newline: bool) -> None:
+    data = lines(ITEMS)
+    (tmp_path / "a.jsonl").write_bytes(data if newline else data[:-1])
+    assert everything(tmp_path, "a.jsonl", part_bytes) == ITEMS
+
+
+@pytest.mark.parametrize("part_bytes", [1 << 20, 64, 7])
+def test_a_bad_line_is_named_by_its_number_in_the_file(tmp_path: Path, part_bytes: int) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines(ITEMS[:20]) + b"\n{broken\n" + lines(ITEMS))
+    with pytest.raises(UsageError, match=r"a\.jsonl:22: this is not JSON"):
+        everything(tmp_path, "a.jsonl", part_bytes)
+
+
+@pytest.mark.parametrize("line", [b"\xff\xfe{}", b"[" * 100_000, b"1" * 5000])
+def test_hostile_lines_are_one_error(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / "a.jsonl").write_bytes(line)
+    with pytest.raises(UsageError, match=r"a\.jsonl:1: this is not JSON"):
+        everything(tmp_path, "a.jsonl")
+
+
+def test_a_line_without_end_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / "a.jsonl").open("wb") as file:
+        file.truncate(MAX_LINE_BYTES + 2)
+    with pytest.raises(UsageError, match="longer than"):
+        everything(tmp_path, "a.jsonl", 1 << 30)
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "a.gz").write_bytes(b"not gzip")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(lines(ITEMS))[:-20])
+    for name, message in (
+        ("none.jsonl", "does not exist"),
+        ("pipe", "not a regular file"),
+        (".", "not a regular file"),
+        ("a" * 300, "cannot read"),
+        ("a.gz", "cannot read a.gz"),
+        ("cut.gz", "cannot read cut.gz"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            everything(tmp_path, name)
+
+
+@pytest.mark.skipif(has("duckdb"), reason="DuckDB is installed")
+@pytest.mark.parametrize("name", ["a.parquet", "s3://bucket/a.jsonl"])
+def test_a_missing_extra_says_which_install_brings_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    with pytest.raises(FwctlError) as caught:
+        everything(tmp_path, name)
+    assert "DuckDB" in caught.value.message
+    assert caught.value.next_steps[0] == "pip install 'fwctl[traces]'"
+
+
+@pytest.mark.skipif(not has("duckdb"), reason="needs the extra traces")
+def test_parquet_and_zstd_files_hold_the_same(tmp_path: Path) -> None:
+    import duckdb
+
+    (tmp_path / "a.jsonl").write_bytes(lines(list(traffic.edit(20))))
+    source = f"read_json('{tmp_path / 'a.jsonl'}')"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (FROM {source}) TO '{tmp_path / 'a.parquet'}' (FORMAT parquet)")
+        connection.execute(f"COPY (FROM {source}) TO '{tmp_path / 'a.jsonl.zst'}' (FORMAT json)")
+    plain = everything(tmp_path, "a.jsonl")
+    assert everything(tmp_path, "a.parquet") == plain
+    assert everything(tmp_path, "a.jsonl.zst") == plain
+    assert list(by_duckdb(Part("a.jsonl.zst", str(tmp_path / "a.jsonl.zst")))) == plain
+    twice = (tmp_path / "a.jsonl.zst").read_bytes() * 2
+    (tmp_path / "twice.jsonl.zst").write_bytes(twice)
+    assert everything(tmp_path, "twice.jsonl.zst") == plain * 2
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(UsageError, match=r"DuckDB cannot read b\.parquet"):
+        everything(tmp_path, "b.parquet")
+    (tmp_path / "b.zst").write_bytes(b"no zstd")
+    with pytest.raises(UsageError, match=r"b\.zst"):
+        everything(tmp_path, "b.zst")
+
+
+def test_a_suite_is_read_by_id(tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_text('{"id": "a", "prompt": "x"}\n{"prompt": "y"}\n[]\n')
+    assert read_suite("s.jsonl", tmp_path) == {"a": {"id": "a", "prompt": "x"}}
+
+
+def test_a_part_that_begins_behind_the_last_line_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b'{"id": 1}')
+    assert list(read(Part("a.jsonl", str(tmp_path / "a.jsonl"), 5, 20))) == []
+
+
+def digits(work: Work, engine: str = "local") -> dict[str, Any]:
+    return judge(replay(work, engine).tally, work.options)
+
+
+def test_several_processes_give_the_same_digits(tmp_path: Path) -> None:
+    traffic.write(tmp_path / "a.jsonl", traffic.edit(20), traffic.quoting(20))
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(lines(list(traffic.narrow(20)))))
+    options = Options(lengths=(2, 3), draft_tokens=(2, 8))
+    files = ("a.jsonl", "b.jsonl.gz")
+    environ = {"PYTHONPATH": str(Path(__file__).parents[2])}
+    alone = digits(Work(files, tmp_path, options))
+    shared = digits(Work(files, tmp_path, options, jobs=3, environ=environ, part_bytes=5000))
+    assert shared == alone
+    assert alone["overall"]["n_requests"] == 60
+
+
+def test_an_error_of_a_worker_is_told_like_ones_own(tmp_path: Path) -> None:
+    traffic.write(tmp_path / "a.jsonl", traffic.chat(5))
+    (tmp_path / "b.jsonl").write_text('{"id": "1", "prompt": "a", "completion": "b"}\n{nonsense\n')
+    options = Options(lengths=(2,), draft_tokens=(2,), index_tokens=0)
+    environ = {"PYTHONPATH": str(Path(__file__).parents[2])}
+    with pytest.raises(UsageError, match=r"b\.jsonl:2: this is not JSON"):
+        replay(Work(("a.jsonl", "b.jsonl"), tmp_path, options, jobs=2, environ=environ))
+
+
+@pytest.mark.skipif(has("ray"), reason="Ray is installed")
+def test_a_missing_cluster_extra_says_which_install_brings_it(tmp_path: Path) -> None:
+    traffic.write(tmp_path / "a.jsonl", traffic.chat(5))
+    with pytest.raises(FwctlError) as caught:
+        replay(Work(("a.jsonl",), tmp_path, Options()), "ray")
+    assert caught.value.next_steps[0] == "pip install 'fwctl[cluster]'"
+
+
+@pytest.mark.skipif(not has("ray"), reason="needs the extra cluster")
+def test_a_local_ray_gives_the_same_digits(tmp_path: Path) -> None:
+    traffic.write(tmp_path / "a.jsonl", traffic.edit(20), traffic.quoting(20), traffic.narrow(20))
+    options = Options(lengths=(2, 3), draft_tokens=(2, 8))
+    work = Work(("a.jsonl",), tmp_path, options, jobs=2, environ=dict(os.environ), part_bytes=20_000)
+    assert len(parts(work.files, tmp_path, part_bytes=work.part_bytes)) > 2
+    assert digits(work, "ray") == digits(replace(work, jobs=1))
