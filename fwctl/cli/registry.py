@@ -91,6 +91,8 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("eval run", "eval_run", "Send a prompt set and grade every answer.", MEASURE),
     Entry("eval grade", "eval_run", "Grade the answers of a run again.", MEASURE),
     Entry("eval compare", "eval_compare", "Gate a candidate on the quality of its answers.", MEASURE),
+    Entry("route check", "route_check", "Check routes and ask every target once.", SERVING),
+    Entry("route drill", "route_drill", "Show what clients see while targets fail.", SERVING),
     Entry("demo", "demo", "Run the whole job on the simulator; no account needed.", HELP),
     Entry("sim status", "sim", "Say where the simulator keeps its state and what is in it.", HELP),
     Entry("sim reset", "sim", "Empty the simulator.", HELP),

@@ -28,6 +28,8 @@ LAYOUTS: dict[str, str] = {
     "eval run": "eval_text",
     "fit-check": "fit_text",
     "plan": "plan_text",
+    "route check": "route_check_text",
+    "route drill": "route_drill_text",
     "shapes": "shapes_text",
     "show": "plan_text",
     "speculate explain": "speculation_explain_text",

@@ -13,7 +13,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from fwctl.inference.failures import ErrorClass, Failure
 from fwctl.routing import answers, record
@@ -93,7 +93,7 @@ class Router:
         self._healths: dict[tuple[Any, ...], Health] = {}
         self._payers: dict[tuple[str, str], Shed] = {}
 
-    async def __aenter__(self) -> Router:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(
@@ -162,8 +162,7 @@ class Router:
             for target in route.targets
         ]
 
-    @staticmethod
-    def headers(target: Target, given: Mapping[str, str]) -> dict[str, str]:
+    def headers(self, target: Target, given: Mapping[str, str]) -> dict[str, str]:
         """What a target receives: the client's allowed headers and its own key."""
         found = {**given, "content-type": "application/json", "accept-encoding": "identity"}
         if target.api_key:

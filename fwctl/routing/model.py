@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fwctl.errors import Position
 from fwctl.inference.client import FIREWORKS_URL
 
 
@@ -83,7 +84,7 @@ class Target:
     lacks: frozenset[str] = frozenset()
     context_length: int | None = None
     timeouts: Timeouts = field(default_factory=Timeouts)
-    line: int = 0
+    position: Position | None = None
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -107,6 +108,7 @@ class Route:
     breaker: BreakerPolicy = field(default_factory=BreakerPolicy)
     hedge: HedgePolicy | None = None
     report_model: str = "target"
+    position: Position | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ class RouteEntry:
             breaker=self._breaker(),
             hedge=self._hedge(),
             report_model=self._report_model(),
+            position=self.reader.run.report.sources.position(self.span),
         )
 
     def _wrong(self, code: str, path: str, message: str, suggestion: str | None = None) -> None:

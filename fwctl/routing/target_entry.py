@@ -83,7 +83,7 @@ class TargetEntry:
             lacks=frozenset(self._lacks()),
             context_length=get("context_length"),
             timeouts=timeouts(self.reader, self.base),
-            line=self.reader.run.report.sources.position(self.span).line,
+            position=self.reader.run.report.sources.position(self.span),
         )
 
     def _wrong(self, code: str, path: str, message: str, suggestion: str | None = None) -> None:

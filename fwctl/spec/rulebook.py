@@ -16,6 +16,7 @@ _FAMILIES = (
     ("FW3", "Rules across fields"),
     ("FW4", "Advice"),
     ("FW5", "Checks against the platform"),
+    ("FW6", "Routes"),
 )
 _LABEL = re.compile(r"^(What it checks|Why it is bad|Example|Use instead)::? ?", re.MULTILINE)
 

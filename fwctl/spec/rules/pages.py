@@ -6,7 +6,7 @@ An example that begins with `apiVersion` or with a comment is a whole file; othe
 from __future__ import annotations
 
 from fwctl.errors import Severity
-from fwctl.spec.rules import online, yaml_pages  # noqa: F401 - importing registers their pages
+from fwctl.spec.rules import online, route_pages, yaml_pages  # noqa: F401 - importing registers their pages
 from fwctl.spec.rules.registry import page
 
 _E = Severity.ERROR
