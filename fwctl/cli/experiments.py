@@ -133,12 +133,8 @@ class PlatformWorld:
         from fwctl.measure.run import run
         from fwctl.measure.suite import load
 
-        many, how = len(candidates), experiment.load
-        shape = Shape(
-            concurrency=how.concurrency * many,
-            rate_per_s=None if how.rate_per_s is None else how.rate_per_s * many,
-            seed=how.seed + number - 1,
-        )
+        how = experiment.load
+        shape = Shape(how.concurrency, how.rate_per_s, seed=how.seed + number - 1)
         plan = LoadPlan(
             load(experiment.suite),
             self._targets(experiment, candidates),
