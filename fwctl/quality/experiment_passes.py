@@ -11,14 +11,13 @@ from fwctl.quality import experiment_cost as cost
 from fwctl.quality.experiment_candidates import candidate_of, own
 from fwctl.quality.experiment_judge import decide, measured
 from fwctl.quality.experiment_quality import compare
-from fwctl.quality.experiment_state import Round, folder_of
+from fwctl.quality.experiment_state import TRIES, Round, folder_of
 from fwctl.units import format_usd
 
 if TYPE_CHECKING:
     from fwctl.quality.experiment_run import Course
 
 RUNS_AS = ("shape", "accelerator.type", "accelerator.count", "precision")
-TRIES = 2  # of a pass in which this machine or a replica count spoilt the measurement
 
 Rows = dict[str, list[Mapping[str, Any]]]
 
@@ -43,16 +42,7 @@ class Passes:
 
     def _passes_done(self) -> int:
         """Good passes, and bad ones that were tried often enough."""
-        return len({row.folder.partition("-try-")[0] for row in self._counted()})
-
-    def _counted(self) -> list[Round]:
-        """The last try of every pass that is done."""
-        found: dict[str, Round] = {}
-        for row in self.course.state.rounds:
-            name, _, trial = row.folder.partition("-try-")
-            if row.valid or int(trial or 1) >= TRIES:
-                found[name] = row
-        return list(found.values())
+        return len({row.folder.partition("-try-")[0] for row in self.course.state.counted})
 
     def _too_dear(self, number: int) -> str:
         """A pass that was measured before tells what the next costs; the first is watched while it runs."""
@@ -101,7 +91,7 @@ class Passes:
     def rows(self) -> Rows:
         """Measured records of every candidate, the passes told apart as repeats."""
         found: Rows = {name: [] for name in self.experiment.candidates}
-        for number, row in enumerate(self._counted()):
+        for number, row in enumerate(self.course.state.counted):
             for record in read_rows(self.folder / row.folder / "records.jsonl"):
                 if record["measured"] and record["target"] in found:
                     found[record["target"]].append({**record, "repeat": number})
@@ -109,7 +99,7 @@ class Passes:
 
     def decide(self) -> dict[str, Any]:
         """The comparison and its outcome as JSON."""
-        rows, counted = self.rows(), self._counted()
+        rows, counted = self.rows(), self.course.state.counted
         folders = [self.folder / row.folder for row in counted]
         quality = compare(self.experiment, folders, self.course.cases, self.course.means)
         items = [
@@ -140,7 +130,7 @@ class Passes:
     def _hourly(self, name: str) -> float | None:
         """Dollars an hour of the most replicas that a candidate had."""
         price = self.course.state.usd_per_hour.get(name)
-        most = max([1, *(row.replicas.get(name, 1) for row in self._counted())])
+        most = max([1, *(row.replicas.get(name, 1) for row in self.course.state.counted)])
         return None if price is None else price * most
 
 

@@ -116,6 +116,9 @@ class Course:
             raise RefusedError(f"cannot create {names}", next_steps=steps, diagnostics=causes)
         prices = self._prices(self.plan)
         ids = {name: self._entry_id(name) for name in self.experiment.candidates}
+        if self.state.rounds and ids != self.state.candidates:
+            self.world.say("candidates had gone and are made again, so everything is measured anew")
+            self.state = replace(self.state, rounds=(), run=self._new(None).run)
         self.state = replace(self.state, candidates=ids, usd_per_hour=prices)
         if lost and mine:
             usd = cost.since_creation(mine, self._by_id(), self.world.clock.now())

@@ -20,6 +20,7 @@ from fwctl.records.atomic import replace_file
 FOLDER = "experiments"
 FILE = "state.json"
 FORMAT_VERSION = 1
+TRIES = 2  # of a pass in which this machine or a replica count spoilt the measurement
 LARGEST_BYTES = 4 * 2**20
 
 
@@ -89,6 +90,16 @@ class State:
     @property
     def ended(self) -> bool:
         return self.phase in ENDS
+
+    @property
+    def counted(self) -> tuple[Round, ...]:
+        """The last try of every pass that is done, good or tried often enough."""
+        found: dict[str, Round] = {}
+        for row in self.rounds:
+            name, _, trial = row.folder.partition("-try-")
+            if row.valid or int(trial or 1) >= TRIES:
+                found[name] = row
+        return tuple(found.values())
 
     def at(self, phase: Phase, **changes: Any) -> State:
         return replace(self, phase=phase, **changes)

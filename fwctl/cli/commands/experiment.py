@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call, command
 from fwctl.cli.confirm import ask
+from fwctl.cli.experiment_result import document, evidence_files, recommendation
 from fwctl.cli.plans import STATE_FOLDER
-from fwctl.cli.session import Session, check_account, has_specs, load_specs, scope_spec
+from fwctl.cli.session import Session, check_account, scope_spec
 from fwctl.errors import FwctlError, RefusedError, UsageError
 from fwctl.exitcodes import Exit
 from fwctl.report.model import Report
 
 if TYPE_CHECKING:
-    from fwctl.live.model import LiveDeployment
-    from fwctl.quality.experiment import Experiment
     from fwctl.quality.experiment_run import Course
     from fwctl.quality.experiment_state import State
 
@@ -34,6 +33,9 @@ def experiment_run(
     delete_all: Annotated[bool, typer.Option("--delete-all", help="Do not keep the winner either.")] = False,
     allow_unknown_price: Annotated[
         bool, typer.Option("--allow-unknown-price", help="Although the spend cap does not hold for it.")
+    ] = False,
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Keep the results as evidence beside the specs.")
     ] = False,
     specs: Annotated[
         list[str] | None,
@@ -57,7 +59,7 @@ def experiment_run(
     require_key(call)
     suite = load_suite(experiment.suite)
     choices = Choices(allow_unknown_price, delete_all, call.settings.poll_interval_s)
-    with Session(call, experiment.spec.account) as session:
+    with _alone(call, experiment.name, "run"), Session(call, experiment.spec.account) as session:
         world = PlatformWorld(call, session)
         course = Course(experiment, world, call.env.cwd / STATE_FOLDER, suite, choices)
         course.prepare()
@@ -66,9 +68,19 @@ def experiment_run(
         live = world.live(experiment.spec)
     body = {
         "experiment": document(state, live.deployments),
-        "recommendation": _recommendation(call, experiment, state, specs or []),
+        "recommendation": recommendation(call, experiment, state, specs or []),
+        "evidence": evidence_files(call, experiment, state, specs or []) if evidence else [],
     }
     return Report("experiment run", body, *_end(state), hints=_hints(state))
+
+
+def _alone(call: Call, name: str, word: str) -> AbstractContextManager[str | None]:
+    """One command at a time for an experiment; free as soon as its process ends."""
+    from fwctl.quality.experiment_state import folder_of
+    from fwctl.records.applylock import apply_lock
+
+    path = folder_of(call.env.cwd / STATE_FOLDER, name) / "run.lock"
+    return apply_lock(path, call.env.clock, f"fwctl experiment {word}")
 
 
 def _ask(call: Call, course: Course, *, yes: bool) -> None:
@@ -108,75 +120,6 @@ def _hints(state: State) -> tuple[str, ...]:
         return ()
     until, stop = f"{state.end:%Y-%m-%d %H:%M} UTC", f"fwctl experiment stop {state.name}"
     return (f"{state.candidates[state.keep]} stays until {until}; `{stop}` deletes it now",)
-
-
-def document(state: State, live: Mapping[str, LiveDeployment]) -> dict[str, Any]:
-    """The `experiment` object of docs/json.md."""
-    from fwctl.live.identity import is_candidate
-
-    decided = {row["name"]: row for row in (state.decision or {}).get("candidates", ())}
-    rows = []
-    for name, key in state.candidates.items():
-        item = live.get(key)
-        there = item is not None and is_candidate(item, state.stack)
-        rows.append(
-            {
-                "name": name,
-                "deployment_id": key,
-                "state": item.state if there and item is not None else "absent",
-                "ready": item.replicas.ready if there and item is not None else 0,
-                "kept": name == state.keep,
-                "usd_per_hour_per_replica": state.usd_per_hour.get(name),
-                "result": decided.get(name),
-            }
-        )
-    return {
-        "name": state.name,
-        "account": state.account,
-        "stack": state.stack,
-        "phase": state.phase.value,
-        "started": state.started,
-        "expires": state.expires,
-        "spend_cap_usd": state.cap_usd,
-        "spent_usd": round(state.spending.usd, 4),
-        "spent_unpriced": state.spending.unpriced,
-        "passes": [
-            {"folder": row.folder, "seconds": row.seconds, "valid": row.valid, "reasons": list(row.reasons)}
-            for row in state.rounds
-        ],
-        "candidates": rows,
-        "winner": (state.decision or {}).get("winner"),
-        "reason": state.reason,
-    }
-
-
-def _recommendation(
-    call: Call, experiment: Experiment, state: State, specs: Sequence[str]
-) -> dict[str, Any] | None:
-    """The winner as a change of the user's spec; None without a winner."""
-    from fwctl.quality import experiment_patch as patch
-
-    decision = state.decision or {}
-    winner = decision.get("winner")
-    if not winner:
-        return None
-    runs_as = next(row["runs_as"] for row in decision["candidates"] if row["name"] == winner)
-    spec = load_specs(call, specs).spec if experiment.deployment and has_specs(call, specs) else None
-    entry = spec.deployments.get(experiment.deployment or "") if spec else None
-    changes = patch.wanted(experiment, winner, runs_as, entry)
-    place = entry.position_of("") if entry else None
-    text = None
-    if entry is not None and place is not None and changes and spec is not None:
-        written = (call.env.cwd / place.file).read_text(encoding="utf-8")
-        text = patch.diff(place.file, written, entry, changes, environ=call.env.environ, account=spec.account)
-    name = experiment.deployment or winner
-    return {
-        "deployment": experiment.deployment,
-        "file": place.file if place else None,
-        "changes": changes,
-        "diff": text,
-        "yaml": patch.snippet(name, changes) if changes else None,
-    }
 
 
 @command("fwctl experiment status chat-shapes")
@@ -234,7 +177,7 @@ def experiment_stop(
     state = load(root, name)
     spec = Spec(state.account, state.stack) if state and not scope.specs else scope_spec(call, scope)
     ask(call, f"type {name} to delete all candidates of it", name, yes=yes)
-    with Session(call, spec.account) as session:
+    with _alone(call, name, "stop"), Session(call, spec.account) as session:
         count = remove(PlatformWorld(call, session), spec, name=name, keep=None)
         live = session.live(spec, silent=True)
     if state is not None:

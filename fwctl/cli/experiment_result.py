@@ -1,0 +1,101 @@
+"""How an experiment stands and what it recommends, as the keys of docs/json.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fwctl.cli.command import Call
+from fwctl.cli.session import has_specs, load_specs
+
+if TYPE_CHECKING:
+    from fwctl.live.model import LiveDeployment
+    from fwctl.quality.experiment import Experiment
+    from fwctl.quality.experiment_state import State
+
+
+def document(state: State, live: Mapping[str, LiveDeployment]) -> dict[str, Any]:
+    """The `experiment` object of docs/json.md."""
+    from fwctl.live.identity import is_candidate
+
+    decided = {row["name"]: row for row in (state.decision or {}).get("candidates", ())}
+    rows = []
+    for name, key in state.candidates.items():
+        item = live.get(key)
+        there = item is not None and is_candidate(item, state.stack)
+        rows.append(
+            {
+                "name": name,
+                "deployment_id": key,
+                "state": item.state if there and item is not None else "absent",
+                "ready": item.replicas.ready if there and item is not None else 0,
+                "kept": name == state.keep,
+                "usd_per_hour_per_replica": state.usd_per_hour.get(name),
+                "result": decided.get(name),
+            }
+        )
+    return {
+        "name": state.name,
+        "account": state.account,
+        "stack": state.stack,
+        "phase": state.phase.value,
+        "started": state.started,
+        "expires": state.expires,
+        "spend_cap_usd": state.cap_usd,
+        "spent_usd": round(state.spending.usd, 4),
+        "spent_unpriced": state.spending.unpriced,
+        "passes": [
+            {"folder": row.folder, "seconds": row.seconds, "valid": row.valid, "reasons": list(row.reasons)}
+            for row in state.rounds
+        ],
+        "candidates": rows,
+        "winner": (state.decision or {}).get("winner"),
+        "reason": state.reason,
+    }
+
+
+def evidence_files(call: Call, experiment: Experiment, state: State, specs: Sequence[str]) -> list[str]:
+    """The files that were written, one for each candidate."""
+    from fwctl.cli.evidence import evidence_folder
+    from fwctl.cli.measured import as_named
+    from fwctl.measure.suite import load as load_suite
+    from fwctl.quality.experiment_evidence import records
+    from fwctl.records.evidence import FOLDER_NAME, write
+
+    folder = Path(FOLDER_NAME)
+    if has_specs(call, specs):
+        folder = evidence_folder(call, specs, load_specs(call, specs).spec)
+    suite = load_suite(experiment.suite)
+    name = as_named(call, str(experiment.suite)) or experiment.suite.name
+    found = records(experiment, state, suite, name, call.env.clock.now())
+    return [(folder / write(call.env.cwd / folder, record).name).as_posix() for record in found]
+
+
+def recommendation(
+    call: Call, experiment: Experiment, state: State, specs: Sequence[str]
+) -> dict[str, Any] | None:
+    """The winner as a change of the user's spec; None without a winner."""
+    from fwctl.quality import experiment_patch as patch
+
+    decision = state.decision or {}
+    winner = decision.get("winner")
+    if not winner:
+        return None
+    runs_as = next(row["runs_as"] for row in decision["candidates"] if row["name"] == winner)
+    spec = load_specs(call, specs).spec if experiment.deployment and has_specs(call, specs) else None
+    entry = spec.deployments.get(experiment.deployment or "") if spec else None
+    changes = patch.wanted(experiment, winner, runs_as, entry)
+    place = entry.position_of("") if entry else None
+    text = None
+    if entry is not None and place is not None and changes and spec is not None:
+        written = (call.env.cwd / place.file).read_text(encoding="utf-8")
+        text = patch.diff(place.file, written, entry, changes, environ=call.env.environ, account=spec.account)
+    name = experiment.deployment or winner
+    return {
+        "deployment": experiment.deployment,
+        "file": place.file if place else None,
+        "changes": changes,
+        "diff": text,
+        "yaml": patch.snippet(name, changes) if changes else None,
+    }
