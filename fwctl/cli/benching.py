@@ -73,6 +73,11 @@ class Running:
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder for records and summary [a new one].")
     ] = None
+    pin_replicas: Annotated[
+        int | None,
+        typer.Option("--pin-replicas", metavar="N", help="Fix the replicas for the run, and undo it."),
+    ] = None
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before --pin-replicas.")] = False
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="DIR", help="Go on with an interrupted run.")
     ] = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fwctl.cli.bench_pin import pinned
 from fwctl.cli.bench_progress import watching
 from fwctl.cli.bench_replicas import lock_entries, sampling
 from fwctl.cli.benching import Load, Running, make_plan, worker_count
@@ -54,6 +55,8 @@ def bench_run(
     selftest = None if running.no_selftest else _selftest(call)
     plan = replace(plan, workers=wanted or _processes(plan, selftest))
     with ExitStack() as stack:
+        specs = arms.specs or []
+        stack.enter_context(pinned(call, running.pin_replicas, plan.targets, specs, yes=running.yes))
         sample = stack.enter_context(sampling(call, plan.targets))
         watch = stack.enter_context(watching(call))
         summary = run(plan, env.clock, selftest, environ=env.environ, lock=lock, watch=watch, sample=sample)
