@@ -73,6 +73,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("bench init", "bench", "Print a small example prompt set.", MEASURE),
     Entry("bench run", "bench_run", "Send a prompt set and record every answer.", MEASURE),
     Entry("bench compare", "bench_compare", "Compare two runs, paired by prompt.", MEASURE),
+    Entry("bench capacity", "bench_capacity", "Find the largest load that meets the objectives.", MEASURE),
     Entry("bench selftest", "bench", "Measure the error of the harness itself.", MEASURE),
     Entry("speculate explain", "speculate", "Show what a draft gains at an acceptance and a cost.", MEASURE),
     Entry(

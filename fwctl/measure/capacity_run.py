@@ -23,8 +23,9 @@ SETTLE = 0.2  # share of a level that runs before it is measured, so that its qu
 @dataclass(frozen=True, slots=True)
 class Setup:
     """What every level has in common. targets: several share the rate, such as adapters of one deployment.
-    level_s: seconds that a level is measured at least. ready: replicas that are ready, asked before every
-    level; None where nobody can tell."""
+    level_s: seconds that a level is measured at least. sized: gives a plan the processes it needs, by
+    default none but this one. ready: replicas that are ready, asked before every level; None where nobody
+    can tell."""
 
     suite: Suite
     targets: Sequence[Target]
@@ -32,7 +33,7 @@ class Setup:
     clock: Clock
     level_s: float = 30.0
     cache: Cache = Cache.NATURAL
-    workers: int = 0
+    sized: Callable[[Plan], Plan] | None = None
     selftest: dict[str, Any] | None = None
     ready: Callable[[], int] | None = None
 
@@ -55,14 +56,14 @@ def loader(setup: Setup, sizes: Sizes) -> Load:
         plan = Plan(
             setup.suite,
             list(setup.targets),
-            Shape(rate_per_s=rate, seed=look + 1),
+            Shape(rate_per_s=rate / len(setup.targets), seed=look + 1),
             out,
             repeats=None,
             warmup=max(1, round(rate * seconds * SETTLE / len(setup.targets))),
             duration_s=seconds,
             cache=setup.cache,
-            workers=setup.workers,
         )
+        plan = plan if setup.sized is None else setup.sized(plan)
         summary = run(plan, setup.clock, setup.selftest)
         if summary["interrupted"]:
             raise RefusedError("the search was interrupted", next_steps=["run the same command again"])

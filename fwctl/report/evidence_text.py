@@ -39,7 +39,7 @@ def _setting(row: Mapping[str, Any]) -> str:
     version = str(row["shape_version"] or "no shape").rpartition("deploymentShapes/")[2]
     parts = [row["kind"], row["date"][:10], row["model"].rpartition("/")[2], row["precision"], version]
     if row["replicas"] is not None:
-        parts.append(f"{row['replicas']} replicas")
+        parts.append("1 replica" if row["replicas"] == 1 else f"{row['replicas']} replicas")
     return ", ".join([*(str(part) for part in parts if part), _VERDICTS[row["passed"]]])
 
 
@@ -48,6 +48,8 @@ def _gates(page: Page, rows: list[Mapping[str, Any]]) -> None:
         page.line("no deployment of the specs has gates.eval or gates.bench")
     for row in rows:
         said = row["evidence"] or "no evidence"
+        if "replicas_max" in row:
+            said = f"tested up to {row['replicas_tested']} of {row['replicas_max']} replicas: {said}"
         page.line(
             Span(row["status"], _STYLES[row["status"]]), f"  {row['deployment']}  {row['gate']}: {said}"
         )

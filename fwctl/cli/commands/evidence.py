@@ -163,7 +163,7 @@ def _gates(entry: Deployment, known: Evidence) -> list[dict[str, Any]]:
     if mode in ("block", "warn") and most:
         tested = known.tested_replicas.get(entry.name, 0)
         by, why = known.tested_by.get(entry.name), known.not_tested.get(entry.name)
-        said = by if tested >= most else why
+        said = by if tested >= most or why is None else why
         row = _gate(entry, "gates.bench", mode, passed=tested >= most, said=said)
         found.append({**row, "replicas_tested": tested, "replicas_max": most})
     return found

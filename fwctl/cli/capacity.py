@@ -1,0 +1,248 @@
+"""A capacity search from options to its result: who is asked, how, and what is stored."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fwctl.cli.command import Call
+from fwctl.cli.evaluating import Arms, key_of, targets_of
+from fwctl.cli.evidence import evidence_folder
+from fwctl.cli.measured import Measured, as_named, measured
+from fwctl.cli.options import duration_s
+from fwctl.cli.session import Session, load_specs, require_valid
+from fwctl.errors import UsageError
+from fwctl.records.evidence import EvidenceRecord, write
+from fwctl.spec.model import Deployment, Spec
+
+if TYPE_CHECKING:
+    from fwctl.measure.capacity import Capacity, Level, Sizes
+    from fwctl.measure.capacity_advice import Proposal
+    from fwctl.measure.capacity_run import Setup
+    from fwctl.measure.objectives import Objective
+    from fwctl.measure.plan import Plan
+    from fwctl.measure.target import Target
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the search goes, and where its files go."""
+
+    start: Annotated[
+        float | None,
+        typer.Option("--start", metavar="N", help="First rate, requests a second [from workload.peak_rps]."),
+    ] = None
+    most: Annotated[float, typer.Option("--most", metavar="N", help="Highest rate that is tried [1000].")] = (
+        1000.0
+    )
+    level_time: Annotated[
+        str, typer.Option("--level-time", metavar="TIME", help="Least time to measure one rate [30s].")
+    ] = "30s"
+    precision: Annotated[
+        float, typer.Option("--precision", metavar="X", help="Enclose the limit this closely [0.05].")
+    ] = 0.05
+    looks: Annotated[
+        int, typer.Option("--looks", metavar="N", help="Most runs of one rate while it is open [4].")
+    ] = 4
+    cache: Annotated[
+        str, typer.Option("--cache", metavar="STATE", help="Prompt cache: cold or natural [natural].")
+    ] = "natural"
+    no_selftest: Annotated[
+        bool, typer.Option("--no-selftest", help="Do not measure the error of this machine first.")
+    ] = False
+    no_evidence: Annotated[
+        bool, typer.Option("--no-evidence", help="Do not store the result beside the specs.")
+    ] = False
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the records [a new one].")
+    ] = None
+
+
+class Work:
+    """One call of the command."""
+
+    def __init__(self, call: Call, name: str, arms: Arms, search: Search, suite: Path | None) -> None:
+        from fwctl.measure.objectives import objectives_of
+
+        self.call, self.name, self.arms, self.search = call, name, arms, search
+        self.paths = arms.specs or []
+        self.spec: Spec = require_valid(call, load_specs(call, self.paths, gated=False))
+        self.measured: Measured = measured(call, self.paths, self.spec, name, offline=False)
+        self.entry: Deployment = self.spec.deployments[name]
+        self.objectives: tuple[Objective, ...] = objectives_of(self.entry.own)
+        if all(item.metric is None for item in self.objectives):
+            raise UsageError(
+                f"{name} has no objective for a time, so every load would do",
+                next_steps=["write slo: {ttft_p95_ms: 800} into its spec entry"],
+            )
+        self.suite_path = suite or self._suite_of_spec()
+
+    def _suite_of_spec(self) -> Path:
+        named = self.entry.own.get("slo.at.suite")
+        if not named:
+            raise UsageError(
+                "give --suite FILE, or slo.at.suite in the spec",
+                next_steps=["fwctl bench init > prompts.jsonl"],
+            )
+        at = self.entry.position_of("slo.at.suite")
+        beside = Path(at.file).parent / str(named) if at is not None else Path(str(named))
+        return beside if (self.call.env.cwd / beside).exists() else Path(str(named))
+
+    @property
+    def replicas(self) -> int:
+        ready = self.measured.replicas or 0
+        if ready < 1:
+            raise UsageError(f"{self.name} has no ready replica", next_steps=[f"fwctl wait {self.name}"])
+        return ready
+
+    @property
+    def start(self) -> float:
+        """Half of the peak that the ready replicas would get, so that the first level is likely met."""
+        if self.search.start is not None:
+            return self.search.start
+        peak, most = self.entry.own.get("workload.peak_rps"), self.entry.fields.get("replicas.max") or 1
+        return float(peak) / float(most) * self.replicas / 2 if peak else 1.0
+
+    def sizes(self) -> Sizes:
+        from fwctl.measure.capacity import Sizes
+
+        search = self.search
+        if not 0 < search.precision < 1:
+            raise UsageError("--precision is a share such as 0.05")
+        if not 1 <= search.looks <= 100:
+            raise UsageError("--looks is a number from 1 to 100")
+        if not 0 < search.most <= 100_000 or not 0 < self.start <= search.most:
+            raise UsageError("--start and --most are rates above 0, --start at most --most")
+        return Sizes(search.precision, search.looks, min(0.01, self.start), search.most)
+
+    def setup(self, stack: ExitStack) -> Setup:
+        from fwctl.measure.capacity_run import Setup
+        from fwctl.measure.plan import Cache
+        from fwctl.measure.suite import load
+
+        call, search = self.call, self.search
+        if search.cache not in (Cache.COLD, Cache.NATURAL):
+            raise UsageError("--cache is cold or natural")
+        level_s = duration_s(search.level_time, "--level-time")
+        if level_s <= 0:
+            raise UsageError("--level-time is longer than nothing")
+        stamp = f"capacity-{self.name}-{call.env.clock.now():%Y%m%dT%H%M%SZ}"
+        folder = call.env.cwd / (search.out or Path("runs") / stamp)
+        self.suite = load(call.env.cwd / self.suite_path)
+        self.targets = self._targets()
+        self.selftest = None if search.no_selftest else _selftest(call)
+        return Setup(
+            self.suite,
+            self.targets,
+            folder,
+            call.env.clock,
+            level_s,
+            Cache(search.cache),
+            partial(_processes, self.selftest),
+            self.selftest,
+            self._ready(stack),
+        )
+
+    def _targets(self) -> list[Target]:
+        """The deployment itself, unless the options name a mix."""
+        from fwctl.inference.client import FIREWORKS_URL
+        from fwctl.measure.target import Target
+
+        arms, resource = self.arms, str(self.measured.resource)
+        if arms.target or arms.targets is not None or arms.model:
+            return targets_of(self.call, arms)
+        url = arms.target_url or FIREWORKS_URL
+        key = key_of(self.call, url, arms.api_key_env, "--target-url")
+        return [Target(self.name, url, resource, key, deployment=resource, api_key_env=arms.api_key_env)]
+
+    def _ready(self, stack: ExitStack) -> Callable[[], int]:
+        from fwctl.live.normalise import normalise_deployment, short_id
+
+        session = stack.enter_context(Session(self.call, self.spec.account))
+        key = short_id(str(self.measured.resource))
+        return lambda: normalise_deployment(session.firectl.get_deployment(key)).replicas.ready
+
+    def body(self, found: Capacity, setup: Setup) -> dict[str, Any]:
+        """The document of the command; the result is stored unless the options say otherwise."""
+        best = found.best
+        proposal = self._proposal(best) if best is not None else None
+        results = self._results(found, proposal)
+        stored = self._store(results) if best is not None and not self.search.no_evidence else None
+        return {"deployment": self.name, "out": str(setup.folder), **results, "evidence": stored}
+
+    def _proposal(self, best: Level) -> Proposal:
+        from dataclasses import replace as with_only
+
+        from fwctl.cli.evidence import conversations_of
+        from fwctl.cli.fitting import check_specs
+        from fwctl.cli.pricing import price_list
+        from fwctl.measure.capacity_advice import propose
+
+        alone = with_only(self.spec, deployments={self.name: self.entry})
+        fit, _ = check_specs(alone, self.call.env.cwd, price_list(self.call, self.spec))
+        return propose(
+            best,
+            self.replicas,
+            peak_rps=self.entry.own.get("workload.peak_rps"),
+            conversations=conversations_of(fit).get(self.name),
+            current=self.entry.fields,
+        )
+
+    def _results(self, found: Capacity, proposal: Proposal | None) -> dict[str, Any]:
+        rate = found.rate_per_s
+        return {
+            "rate_per_s": rate,
+            "rate_per_s_per_replica": rate / self.replicas if rate is not None else None,
+            "missed_per_s": found.missed_per_s,
+            "limited_by": found.limited_by,
+            "replicas": self.replicas,
+            "models": [target.model for target in self.targets],
+            "cache": self.search.cache,
+            "levels": [level.to_json() for level in found.levels],
+            "proposal": dict(proposal.values) if proposal else {},
+            "notes": list(proposal.notes) if proposal else [],
+            "patch": proposal.yaml(self.name) if proposal else None,
+        }
+
+    def _store(self, results: dict[str, Any]) -> str:
+        setting = self.measured.setting
+        record = EvidenceRecord(
+            "capacity",
+            setting.model,
+            self.call.env.clock.now(),
+            precision=setting.precision,
+            shape_version=setting.shape_version,
+            accelerator=setting.accelerator,
+            accelerator_count=setting.accelerator_count,
+            region=self.measured.region,
+            replicas=self.replicas,
+            suite_digest=self.suite.digest,
+            suite_file=as_named(self.call, str(self.suite.path)),
+            passed=True,
+            selftest=self.selftest,
+            deployment=self.name,
+            results=results,
+        )
+        folder = evidence_folder(self.call, self.paths, self.spec)
+        return (folder / write(self.call.env.cwd / folder, record).name).as_posix()
+
+
+def _selftest(call: Call) -> dict[str, Any]:
+    from fwctl.measure.selftest import SHORT, selftest
+
+    call.output.message("measuring the error of this machine first; --no-selftest leaves it out ...")
+    return selftest(call.env.environ, call.env.clock, SHORT)
+
+
+def _processes(selftest: dict[str, Any] | None, plan: Plan) -> Plan:
+    """The plan with as many processes as its load needs."""
+    from fwctl.measure.sizing import processes
+
+    return replace(plan, workers=processes(plan, selftest, os.cpu_count() or 1))
