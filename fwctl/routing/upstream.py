@@ -5,6 +5,7 @@ but for a kept connection that the server had closed before the request reached 
 from __future__ import annotations
 
 import asyncio
+import io
 import socket
 import ssl
 from collections.abc import Mapping
@@ -20,6 +21,8 @@ from fwctl.routing.jsonbytes import loads
 from fwctl.routing.model import Target
 from fwctl.routing.scanner import Opening
 
+# From here on aiohttp wants a file, which it sends piece by piece.
+_LARGE_BYTES = 2**20
 ERROR_BODY_BYTES = 64 * 1024
 LARGEST_ANSWER_BYTES = 64 * 2**20
 _TOTAL = Failure(ErrorClass.TIMEOUT_TOTAL, "the deadline of the request is over")
@@ -111,7 +114,7 @@ class Upstream:
     async def _exchange(self, call: Call, target: Target, reused: list[bool]) -> Opened | Refused:
         response = await self._session.post(
             f"{target.url}/{call.path}",
-            data=call.body,
+            data=call.body if len(call.body) < _LARGE_BYTES else io.BytesIO(call.body),
             headers=call.headers,
             allow_redirects=False,
             timeout=self._timeout(target.timeouts.connect_s),
