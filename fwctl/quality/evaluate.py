@@ -73,11 +73,11 @@ def evaluate(
             )
         except OSError as error:
             raise UsageError(f"cannot write to {plan.out}: {error.strerror or error}") from None
-    return grade_folder(evaluation, summary, warnings=warnings, say=say)
+    return grade_folder(evaluation, summary, warnings=warnings)
 
 
 def grade_folder(
-    evaluation: Evaluation, summary: Mapping[str, Any], *, warnings: Sequence[str], say: Say
+    evaluation: Evaluation, summary: Mapping[str, Any], *, warnings: Sequence[str]
 ) -> dict[str, Any]:
     """Grade what a folder holds and write `quality` into its summary.json.
 
@@ -86,14 +86,7 @@ def grade_folder(
     plan, cases, means = evaluation.plan, evaluation.cases, evaluation.means
     mark = plan.out / "graders.json"
     _start_again(plan.out, mark, cases.digest)
-    done = 0
-
-    def step(count: int) -> None:
-        nonlocal done
-        done += count
-        say(f"{done} answers graded")
-
-    grade_run(plan.out, cases, means, step)
+    grade_run(plan.out, cases, means)
     quality = _quality(evaluation, warnings)
     document = {**summary, "quality": quality}
     _replace(plan.out / "summary.json", document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,10 @@ _OUTCOMES = {
 _BROKEN_FORMAT = (ErrorClass.INVALID_JSON, ErrorClass.SCHEMA_VIOLATION)
 
 
-def grade_run(out: Path, cases: Cases, means: Means, step: Callable[[int], None] | None = None) -> None:
+def grade_run(out: Path, cases: Cases, means: Means) -> None:
     """Grade every measured answer of a run that has no grade yet, and append to DIR/grades.jsonl.
 
-    step: called with the number of new grades. Raises UsageError when the files cannot be used.
+    Raises UsageError when the files cannot be used.
     """
     done = _keep_good_lines(out / NAME)
     last = last_attempts(out / "records.jsonl")
@@ -46,8 +46,6 @@ def grade_run(out: Path, cases: Cases, means: Means, step: Callable[[int], None]
             for grades in _batches(out / "records.jsonl", last, done, cases, means):
                 file.writelines(json.dumps(grade.to_json()) + "\n" for grade in grades)
                 file.flush()
-                if step is not None:
-                    step(len(grades))
     except OSError as error:
         raise UsageError(f"cannot write to {out}: {error.strerror or error}") from None
 

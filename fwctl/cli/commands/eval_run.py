@@ -132,7 +132,7 @@ def eval_grade(
     evaluation = Evaluation(plan, cases, means, 0, power.margin, power.discordance)
     before = {**read_summary(where), "suite_digest": loaded.digest}
     warnings = list(before.get("quality", {}).get("warnings", ()))
-    summary = grade_folder(evaluation, before, warnings=warnings, say=call.output.message)
+    summary = grade_folder(evaluation, before, warnings=warnings)
     return _report(call, "eval grade", where, summary)
 
 
