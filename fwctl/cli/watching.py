@@ -58,8 +58,9 @@ class Watch:
             self.state.outbox[sink.name] = queue(self.state.outbox.get(sink.name, []), wanted)
         if not self._store.save(self.account, to_json(self.state), documents):
             self._say("the history file", "the state cannot be written; a restart would forget it")
-        if self.config.sinks:
-            self._deliver(look)
+        before = to_json(self.state)["outbox"]
+        self._deliver(look)
+        if self.state.outbox != before:
             self._store.save(self.account, to_json(self.state))
         return look, events
 
@@ -79,17 +80,18 @@ class Watch:
 
     def _deliver(self, look: Look) -> None:
         """Give each sink what waits for it. What is not taken waits on."""
+        left: dict[str, list[dict[str, Any]]] = {}
         for sink in self.config.sinks:
             waiting = self.state.outbox.get(sink.name, [])
             body = self._body(sink, waiting, look)
             why = self.post(endpoint(sink), body) if body else None
             if why is None:
-                self.state.outbox[sink.name] = []
+                waiting = []
                 self._well(sink.name)
             else:
                 self._say(sink.name, f"{why}; {len(waiting)} events wait for it")
-        known = {sink.name for sink in self.config.sinks}
-        self.state.outbox = {name: rows for name, rows in self.state.outbox.items() if name in known}
+            left[sink.name] = waiting
+        self.state.outbox = left
 
     def _body(self, sink: Sink, waiting: list[dict[str, Any]], look: Look) -> Any:
         if sink.kind == "alertmanager":

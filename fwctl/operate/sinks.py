@@ -154,4 +154,11 @@ def _post(url: str, body: Any, deadline_s: float) -> str:
         ):
             return "" if answer.is_success else f"it answered HTTP {answer.status_code}"
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-        return f"{type(error).__name__}: {urlsplit(url).hostname or 'no host'} cannot be reached"
+        return f"{type(error).__name__}: {_host(url)} cannot be reached"
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or "its host"
+    except ValueError:
+        return "its host"
