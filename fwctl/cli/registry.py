@@ -74,6 +74,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("bench run", "bench_run", "Send a prompt set and record every answer.", MEASURE),
     Entry("bench compare", "bench_compare", "Compare two runs, paired by prompt.", MEASURE),
     Entry("bench capacity", "bench_capacity", "Find the largest load that meets the objectives.", MEASURE),
+    Entry("bench report", "bench_report", "Show runs as tables, histograms or a page of charts.", MEASURE),
     Entry("bench selftest", "bench", "Measure the error of the harness itself.", MEASURE),
     Entry("speculate explain", "speculate", "Show what a draft gains at an acceptance and a cost.", MEASURE),
     Entry(

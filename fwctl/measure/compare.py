@@ -189,7 +189,7 @@ def _warnings(left: RunArm, right: RunArm, both: Matched) -> list[str]:
     if ratio is not None and abs(ratio - 1) > LENGTH_DRIFT:
         word = "longer" if ratio > 1 else "shorter"
         found.append(
-            f"the candidate's answers are {abs(ratio - 1):.0%} {word} in tokens; "
+            f"the candidate's answers are {abs(ratio - 1) * 100:.0f} % {word} in tokens; "
             "the total time follows that, the time per output token does not"
         )
     for word, arm in (("base", left), ("candidate", right)):

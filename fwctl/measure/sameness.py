@@ -28,7 +28,7 @@ def reasons(base: RunArm, candidate: RunArm, expected: Collection[str]) -> list[
         found.append("the prompt sets differ")
     one, two = base.cached_share, candidate.cached_share
     if one is not None and two is not None and abs(one - two) > MAX_CACHED_DIFFERENCE:
-        told = f"{one:.0%} and {two:.0%}"
+        told = f"{one * 100:.0f} % and {two * 100:.0f} %"
         found.append(f"the shares of cached prompt tokens differ by more than 5 points: {told}")
     left, right = dict(settings(base)), dict(settings(candidate))
     _check_names(expected, {*left, *right})

@@ -139,6 +139,7 @@ def figures(
         "cached_share": cached / prompt if cached is not None and prompt else None,
         "tokens_source": {str(word or "none"): n for word, n in table.counts("tokens_source", good).items()},
         "usd_per_hour": facts.usd_per_hour,
+        "token_prices": dict(facts.token_prices),
         "usd_per_million_output_tokens": usd_per_million_output_tokens(
             table,
             rows,

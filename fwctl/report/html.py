@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from fwctl.report import eval_html, html_fit, html_plan
+from fwctl.report import eval_html, html_bench, html_fit, html_plan, svg
 from fwctl.report.html_text import badge, code, escape, table
 from fwctl.report.layout import Style
 from fwctl.report.model import Report
@@ -17,6 +17,8 @@ LAYOUTS: dict[str, tuple[Callable[[Report], str], Layout]] = {
     "eval compare": (eval_html.title, eval_html.body),
     "eval grade": (eval_html.title, eval_html.body),
     "eval run": (eval_html.title, eval_html.body),
+    "bench compare": (html_bench.compare_title, html_bench.compare_body),
+    "bench report": (html_bench.report_title, html_bench.report_body),
     "fit-check": (html_fit.title, html_fit.body),
     "plan": (html_plan.title, html_plan.body),
     "show": (html_plan.title, html_plan.body),
@@ -41,7 +43,7 @@ def render(report: Report, style: Style) -> str:  # noqa: ARG001 - the signature
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         '<meta name="color-scheme" content="light dark">',
         f"<title>{escape(title)}</title>",
-        f"<style>{Path(__file__).with_name('page.css').read_text(encoding='utf-8')}</style>",
+        f"<style>{_styles(body)}</style>",
         "</head>",
         "<body>",
         *body,
@@ -51,6 +53,12 @@ def render(report: Report, style: Style) -> str:  # noqa: ARG001 - the signature
         "</html>",
     ]
     return "\n".join(lines).encode("ascii", "xmlcharrefreplace").decode() + "\n"
+
+
+def _styles(body: list[str]) -> str:
+    """The style sheet, with that of the charts when there are any."""
+    page = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+    return page + svg.STYLE if any('class="chart"' in line for line in body) else page
 
 
 def _diagnostics(report: Report) -> list[str]:

@@ -78,19 +78,23 @@ def _cases(report: Report, style: Style) -> list[_Case]:
     for item in findings(report):
         if item.rule.startswith("error/") and not report.body:
             continue
-        if report.command.startswith("eval ") and item.rule.startswith("check/"):
-            name = _check_name(item.rule.removeprefix("check/"), item.deployment)
-            case("checks", name).found.append(item)
-        elif item.deployment:
-            case("deployments", item.deployment).found.append(item)
-        else:
-            name = from_root(item.file, style) if item.file else report.command
-            case("files" if item.file else "run", name).found.append(item)
+        case(*_place(item, report, style)).found.append(item)
     return list(cases.values())
 
 
 def _check_name(name: str, target: str | None) -> str:
     return f"{name} {target}" if target else name
+
+
+def _place(item: Finding, report: Report, style: Style) -> tuple[str, str]:
+    """Group and name of the case that a finding belongs to."""
+    if report.command.startswith("eval ") and item.rule.startswith("check/"):
+        return "checks", _check_name(item.rule.removeprefix("check/"), item.deployment)
+    if item.gate:
+        return "gates", item.gate
+    if item.deployment:
+        return "deployments", item.deployment
+    return ("files", from_root(item.file, style)) if item.file else ("run", report.command)
 
 
 def _case(case: _Case, style: Style) -> Iterator[str]:

@@ -10,7 +10,14 @@ import re
 from collections.abc import Callable, Sequence
 
 from fwctl.errors import Severity
-from fwctl.report import audit_markdown, bench_compare_markdown, eval_markdown, markdown_plan, markdown_tables
+from fwctl.report import (
+    audit_markdown,
+    bench_compare_markdown,
+    bench_report_markdown,
+    eval_markdown,
+    markdown_plan,
+    markdown_tables,
+)
 from fwctl.report.layout import Style
 from fwctl.report.markdown_plan import diagnostics
 from fwctl.report.markdown_text import prose
@@ -29,6 +36,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
     "lock": (markdown_tables.lock, markdown_tables.lock_numbers),
     "audit": (audit_markdown.full, audit_markdown.numbers),
     "bench compare": (bench_compare_markdown.full, bench_compare_markdown.numbers),
+    "bench report": (bench_report_markdown.full, bench_report_markdown.numbers),
     "eval compare": (eval_markdown.full, eval_markdown.numbers),
     "eval grade": (eval_markdown.full, eval_markdown.numbers),
     "eval run": (eval_markdown.full, eval_markdown.numbers),

@@ -14,6 +14,7 @@ LAYOUTS: dict[str, str] = {
     **dict.fromkeys(APPLIES, "apply_text"),
     "audit": "audit_text",
     "bench compare": "bench_compare_text",
+    "bench report": "bench_report_text",
     "cost": "cost_text",
     "bench capacity": "capacity_text",
     "drift": "drift_text",

@@ -111,7 +111,7 @@ def test_cached_shares_over_five_points_apart_make_it_invalid(tmp_path: Path) ->
     save(tmp_path / "b", rows(20, cached_tokens=340))
     assert not compare(tmp_path, "a", "b")["invalid_reasons"]
     save(tmp_path / "c", rows(20, cached_tokens=360))
-    assert "33% and 40%" in compare(tmp_path, "a", "c")["invalid_reasons"][0]
+    assert "33 % and 40 %" in compare(tmp_path, "a", "c")["invalid_reasons"][0]
 
 
 def test_failures_are_compared_beside_the_times(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_longer_answers_are_said(tmp_path: Path) -> None:
     save(tmp_path / "b", rows(100, output_tokens=118))
     found = compare(tmp_path, "a", "b")
     assert found["output_tokens"] == {"base": 100, "candidate": 118, "ratio": 1.18, "n_pairs": 100}
-    assert "18% longer in tokens" in found["warnings"][0]
+    assert "18 % longer in tokens" in found["warnings"][0]
 
 
 def test_missing_usage_and_interruptions_are_said(tmp_path: Path) -> None:
