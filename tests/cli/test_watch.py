@@ -1,0 +1,140 @@
+"""`fwctl watch` on the simulator: one look, the rule file, and a process that a signal ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fwctl.cli.command import Call
+from fwctl.cli.options import Settings
+from fwctl.cli.output import Output
+from fwctl.cli.watch_reading import MetricsPage, last_requests, metrics_page, tail
+from tests.cli.conftest import Box
+from tests.cli.support import fwctl, make_env
+
+
+def test_one_look_keeps_a_sample_and_says_what_it_cannot_judge(box: Box) -> None:
+    assert fwctl(box.env(), "apply", box.specs, "--yes").code == 0
+    done = fwctl(box.env(), "watch", box.specs, "--once", "--format", "json")
+    assert done.code == 0
+    assert done.document["alerts"] == []
+    assert done.document["deployments"] == 1
+    assert "kv-nearly-full" in done.document["unknown"]
+    assert done.document["metrics"] == {"wanted": False, "read_at": None, "error": None}
+    counted = fwctl(box.env(), "cost", box.specs, "--format", "json")
+    assert counted.document["sources"]["sample_rounds"] == 1
+
+
+def test_an_alert_is_shown_with_what_to_do_and_exits_4(box: Box) -> None:
+    assert fwctl(box.env(), "apply", box.specs, "--yes").code == 0
+    (box.folder / "watch.yaml").write_text(
+        "apiVersion: fwctl/v1\nkind: Watch\nrules:\n  over-budget: {usd_per_hour: 7.99, hold: 0}\n"
+    )
+    done = fwctl(box.env(), "watch", box.specs, "--once", "--config", "watch.yaml")
+    assert done.code == 4
+    # one H100 at 8 dollars
+    assert "ready replicas cost $8.00 an hour, $7.99 is the budget (chat $8.00)" in done.out
+    assert "firing warning" in done.out
+    assert "do: `fwctl cost` shows idle time" in done.out
+
+
+def test_the_rule_file_carries_the_objectives_of_the_specs(box: Box) -> None:
+    path = box.folder / "configs" / "chat.yaml"
+    path.write_text(path.read_text() + "    slo: {ttft_p95_ms: 750}\n")
+    done = fwctl(box.env(), "watch", "rules", box.specs)
+    assert done.code == 0
+    assert "> 750" in done.out
+    listed = fwctl(box.env(), "watch", "rules", box.specs, "--format", "json")
+    assert {"at-max-replicas", "failed"} <= {row["name"] for row in listed.document["rules"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--every", "5s"), "--every is 10 s or longer"),
+        (("--every", "soon"), "is not a duration"),
+        (("--format", "json"), "a watch has no end"),
+        (("--once", "--metrics-url", "ftp://x"), "is no address"),
+        (("--once", "--metrics-url", "http://[x"), "is no address"),
+        (("--once", "--metrics-url", "http://x/m", "--metrics-key-env", "NONE"), "NONE is not set"),
+    ],
+)
+def test_what_cannot_be_meant_is_told(box: Box, options: tuple[str, ...], why: str) -> None:
+    done = fwctl(box.env(), "watch", box.specs, *options)
+    assert done.code == 64
+    assert why in (done.err + done.out)
+
+
+def call_of(folder: Path, **variables: str) -> Call:
+    env = make_env(folder, variables)
+    return Call(env, Settings(), Output(env))
+
+
+def test_the_fireworks_key_goes_to_fireworks_alone(tmp_path: Path) -> None:
+    call = call_of(tmp_path, FIREWORKS_API_KEY="fw_secret_key", OTHER="other_secret")
+    own = metrics_page(call, "acme", None, None)
+    assert (own.url, own.key) == ("https://api.fireworks.ai/v1/accounts/acme/metrics", "fw_secret_key")
+    assert metrics_page(call, "acme", "http://127.0.0.1:1/m", None).key is None
+    assert metrics_page(call, "acme", "http://api.fireworks.ai/m", None).key is None
+    assert metrics_page(call, "acme", "https://api.fireworks.ai.evil.example/m", None).key is None
+    assert metrics_page(call, "acme", "http://127.0.0.1:1/m", "OTHER").key == "other_secret"
+    assert metrics_page(call_of(tmp_path), "acme", None, None).url is None
+
+
+def test_the_page_is_asked_for_six_times_a_minute_at_most(tmp_path: Path) -> None:
+    page = MetricsPage(call_of(tmp_path), "http://127.0.0.1:1/metrics", None)
+    for _ in range(9):
+        page.refresh()
+    assert len(page._asked) == 6
+    assert page.error is not None
+    assert "127.0.0.1 cannot be reached" in page.error
+
+
+def test_the_last_day_with_a_request_counts_to_its_end() -> None:
+    # 1790812800 is 2026-10-01 00:00 UTC
+    rows = [
+        {
+            "labels": {"deployment": "accounts/a/deployments/x"},
+            "values": [{"timestamp": 1790812800, "value": "3"}, {"timestamp": 1790899200, "value": "0"}],
+        },
+        {"labels": None, "values": 3},
+        {"labels": {"deployment": "y"}, "values": [{"timestamp": "x", "value": "1"}]},
+    ]
+    assert {id_: at.isoformat() for id_, at in last_requests(rows).items()} == {
+        "x": "2026-10-02T00:00:00+00:00"
+    }
+
+
+def test_records_are_read_from_the_end_and_what_is_none_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    assert tail(path) == []
+    path.write_bytes(b'{"a": 1}\n[]\nnot json\n\xff\n{"b": 2}\n')
+    assert tail(path) == [{"a": 1}, {"b": 2}]
+
+
+def test_a_signal_ends_the_watch_and_its_state_is_kept(box: Box) -> None:
+    words = [sys.executable, "-m", "fwctl", "watch", "--account", "acme", "--format", "events"]
+    environ = {**os.environ, **box.variables}
+    (box.folder / "configs" / "chat.yaml").unlink()
+    (box.folder / "configs").rmdir()
+    child = subprocess.Popen(
+        words, cwd=box.folder, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stderr is not None
+    for line in child.stderr:
+        if line.startswith("watching account acme"):
+            break
+    history = box.folder / ".fwctl" / "history.db"
+    while not history.exists():
+        assert child.poll() is None
+    child.send_signal(signal.SIGTERM)
+    out, err = child.communicate(timeout=30)
+    assert child.returncode == 143
+    assert "Traceback" not in err
+    assert json.loads(out.splitlines()[-1])["error"]["code"] == "interrupted"
