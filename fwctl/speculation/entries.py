@@ -39,6 +39,7 @@ class Options:
 
     prediction_cap: of a predicted text where the request has no max_tokens; 2048 is the platform's
     default. index_tokens: room of the suffix index, 0 for none. draft_model: name for the recommendation.
+    drafts_sampled: a draft model is asked about a sample of the requests only.
     """
 
     fields: tuple[str, ...] = ("prediction",)
@@ -49,6 +50,7 @@ class Options:
     costs: Costs = field(default_factory=lambda: Costs(0.1, 0.02))
     draft_model: str | None = None
     tokenizer: str | None = None
+    drafts_sampled: bool = False
 
     @property
     def most(self) -> int:
@@ -67,6 +69,7 @@ class Options:
             "verify_cost": self.costs.verify,
             "draft_model": self.draft_model,
             "tokenizer": self.tokenizer,
+            "drafts_sampled": self.drafts_sampled,
         }
 
     @classmethod

@@ -26,7 +26,8 @@ NONE = "none"
 class Bench:
     """One request type on the bench: its counts, the grid, and the rules it is judged by.
 
-    margin: least gain, a share. types: how many types are judged side by side.
+    margin: least gain, a share. types: how many types are judged side by side. whole: all types together,
+    of which a sample that was drawn by type is no sample.
     """
 
     counts: TypeTally
@@ -34,6 +35,13 @@ class Bench:
     options: Options
     margin: float = MARGIN
     types: int = 1
+    whole: bool = False
+
+    def covered(self, at: int) -> bool:
+        """Whether this entry was replayed on enough requests to speak for all of them."""
+        if self.grid[at].source == DRAFT and self.options.drafts_sampled and not self.whole:
+            return True
+        return self.counts.answered[at] >= LEAST_COVERED * self.counts.requests[JUDGE]
 
 
 def judge(tally: Tally, options: Options, margin: float = MARGIN) -> dict[str, Any]:
@@ -46,7 +54,7 @@ def judge(tally: Tally, options: Options, margin: float = MARGIN) -> dict[str, A
         "by_type": {
             name: judge_type(Bench(tally.types[name], grid, options, margin, len(types))) for name in types
         },
-        "overall": judge_type(Bench(overall, grid, options, margin)),
+        "overall": judge_type(Bench(overall, grid, options, margin, whole=True)),
         "left_out": dict(sorted(tally.left_out.items())),
         "unaligned": tally.unaligned,
     }
@@ -134,11 +142,10 @@ def _recommendation(bench: Bench, chosen: Sequence[int]) -> dict[str, Any]:
 def _candidate(bench: Bench, chosen: Sequence[int]) -> int | None:
     """The one entry that is judged: the best on the choosing split, the easiest to take back of equals."""
     costs, grid = bench.options.costs, bench.grid
-    least = LEAST_COVERED * bench.counts.requests[JUDGE]
     gains = {
         at: gain(bench.counts.rows(CHOOSE, at), costs)
         for at in chosen
-        if grid[at].source in RECOMMENDED and bench.counts.answered[at] >= least
+        if grid[at].source in RECOMMENDED and bench.covered(at)
     }
     near = [at for at, found in gains.items() if found >= max(gains.values()) * (1 - TIE)]
     return min(near, key=lambda at: RECOMMENDED.index(grid[at].source), default=None)

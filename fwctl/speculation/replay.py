@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
 from fwctl.speculation import drafts
 from fwctl.speculation.entries import (
@@ -26,8 +27,6 @@ from fwctl.speculation.verify import END, Histogram, Offer, Work, first_of, veri
 
 # Offers are made once for all settings that differ in the number of drafted tokens only.
 Key = tuple[str, str | None, int | None]
-# First choices of a draft model for the tokens of one answer: (the answer's tokens, the choices), or None.
-Choices = Callable[[Trace], tuple[Sequence[int], Sequence[int]] | None]
 
 
 def key_of(entry: Entry) -> Key:
@@ -36,12 +35,15 @@ def key_of(entry: Entry) -> Key:
 
 @dataclass(slots=True)
 class Replayer:
-    """Feeds a tally. index: of the training split, when there is one."""
+    """Feeds a tally. index: of the training split, when there is one.
+
+    right: digest of a trace -> for each token of its answer 1 where a draft model's first choice was it.
+    """
 
     options: Options
     tokenizer: Tokenizer
     index: SuffixIndex | None = None
-    choices: Choices | None = None
+    right: Mapping[str, Sequence[int]] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     grid: tuple[Entry, ...] = ()
 
@@ -113,15 +115,21 @@ class Replayer:
 
     def _drafted(self, trace: Trace, answer: Sequence[int]) -> Offer | None:
         """The draft model's offer: recorded beside the answer, or asked for."""
-        if trace.draft_tokens is not None:
-            aligned = align(trace, answer, self.tokenizer)
-            if aligned is None:
-                self.tally.unaligned += 1
-        else:
-            aligned = self.choices(trace) if self.choices else None
-        if aligned is None or not aligned[0]:
+        most = self.options.most
+        if trace.draft_tokens is None:
+            right = self.right.get(digest(trace), ()) if self.right else ()
+            return drafts.recorded(right, [1] * len(right), most) if len(right) == len(answer) else None
+        aligned = align(trace, answer, self.tokenizer)
+        if aligned is None:
+            self.tally.unaligned += 1
             return None
-        return drafts.recorded(aligned[1], aligned[0], self.options.most)
+        return drafts.recorded(aligned[1], aligned[0], most) if aligned[0] else None
+
+
+def digest(trace: Trace) -> str:
+    """Names a trace by its texts."""
+    text = f"{len(trace.prompt)}:{trace.prompt}{trace.completion}"
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def align(

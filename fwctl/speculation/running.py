@@ -6,10 +6,10 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fwctl.errors import FwctlError, UsageError
 from fwctl.process import Running
@@ -22,6 +22,9 @@ from fwctl.speculation.tokens import Tokenizer, approximate, exact
 from fwctl.speculation.trace import Trace, UnusableTraceError
 from fwctl.speculation.trace import read as read_trace
 
+if TYPE_CHECKING:
+    from fwctl.speculation.endpoint import Asked, Drafter
+
 _WAIT_S = 0.2
 Suite = Mapping[str, Mapping[str, Any]]
 
@@ -30,7 +33,8 @@ Suite = Mapping[str, Mapping[str, Any]]
 class Work:
     """What is replayed and how. folder: where relative names begin. suite: prompt set of bench records.
 
-    part_bytes: plain files are cut into pieces of this size, for processes to share.
+    part_bytes: plain files are cut into pieces of this size, for processes to share. drafter: a draft
+    model that is asked about traces without recorded choices.
     """
 
     files: tuple[str, ...]
@@ -40,15 +44,18 @@ class Work:
     jobs: int = 1
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     part_bytes: int = PART_BYTES
+    drafter: Drafter | None = None
+    right: Mapping[str, list[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """Counts, how tokens were counted, and the size of the suffix index in tokens."""
+    """Counts, how tokens were counted, the size of the suffix index in tokens, requests to a drafter."""
 
     tally: Tally
     tokens: str
     index_tokens: int
+    asks: int = 0
 
 
 def tokenizer_of(options: Options, folder: Path) -> Tokenizer:
@@ -61,7 +68,10 @@ def replay(work: Work, engine: str = "local") -> Replayed:
     todo = parts(work.files, work.folder, part_bytes=work.part_bytes)
     tokenizer = tokenizer_of(work.options, work.folder)
     index = build_index(work, todo, tokenizer)
-    size = len(index.tokens) if index else 0
+    size, asks = len(index.tokens) if index else 0, 0
+    if work.drafter is not None:
+        asked = ask_drafter(work, todo, tokenizer, work.drafter)
+        work, asks = replace(work, right=asked.right), asked.asks
     if engine == "ray":
         from fwctl.speculation.cluster import replay_on_ray
 
@@ -70,7 +80,16 @@ def replay(work: Work, engine: str = "local") -> Replayed:
         tally = _in_processes(work, todo, index)
     else:
         tally = replay_parts(work, todo, index, tokenizer)
-    return Replayed(tally, tokenizer.about, size)
+    return Replayed(tally, tokenizer.about, size, asks)
+
+
+def ask_drafter(work: Work, todo: Sequence[Part], tokenizer: Tokenizer, drafter: Drafter) -> Asked:
+    """First choices of a draft model for a sample of the traces. NetworkError, AuthError."""
+    from fwctl.speculation.endpoint import ask, sample
+
+    suite = read_suite(work.suite, work.folder) if work.suite else None
+    traces = sample((trace for part in todo for trace in _traces(part, suite, None)), drafter.requests)
+    return ask(traces, tokenizer, drafter, work.options.most)
 
 
 def build_index(work: Work, todo: Sequence[Part], tokenizer: Tokenizer) -> SuffixIndex | None:
@@ -89,7 +108,8 @@ def replay_parts(
 ) -> Tally:
     """Replay in this process."""
     suite = read_suite(work.suite, work.folder) if work.suite else None
-    replayer = Replayer(work.options, tokenizer or tokenizer_of(work.options, work.folder), index)
+    tokenizer = tokenizer or tokenizer_of(work.options, work.folder)
+    replayer = Replayer(work.options, tokenizer, index, work.right)
     for part in todo:
         for trace in _traces(part, suite, replayer.tally):
             replayer.feed(trace)
@@ -133,6 +153,7 @@ def job_of(work: Work, todo: Sequence[Part], has_index: bool) -> dict[str, Any]:
         "suite": work.suite,
         "parts": [part.to_json() for part in todo],
         "index": "index" if has_index else None,
+        "right": dict(work.right),
     }
 
 
@@ -146,7 +167,8 @@ def _result(child: Running, job: Path) -> Tally:
 
 def run_job(job: Mapping[str, Any], index: SuffixIndex | None) -> dict[str, Any]:
     """The work of a worker; its result or its error as JSON, see `unpacked`."""
-    work = Work((), Path(job["folder"]), Options.from_json(job["options"]), job["suite"])
+    options = Options.from_json(job["options"])
+    work = Work((), Path(job["folder"]), options, job["suite"], right=job["right"])
     try:
         return {"tally": replay_parts(work, [Part(*item) for item in job["parts"]], index).to_json()}
     except FwctlError as error:

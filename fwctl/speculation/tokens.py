@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,14 @@ def pieces(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """Text to ids, and to the texts of the tokens. about: how it counts, for people."""
+    """Text to ids, to the texts of the tokens, and to the places in it where they end.
+
+    about: how it counts, for people.
+    """
 
     ids: Callable[[str], list[int]]
     texts: Callable[[str], list[str]]
+    ends: Callable[[str], list[int]]
     exact: bool
     about: str
 
@@ -49,7 +54,11 @@ class Tokenizer:
 def approximate() -> Tokenizer:
     """The approximation. Ids are below 2^56."""
     ids = _Ids()
-    return Tokenizer(lambda text: [ids[piece] for piece in pieces(text)], pieces, False, APPROXIMATION)
+
+    def ends(text: str) -> list[int]:
+        return list(accumulate(map(len, pieces(text))))
+
+    return Tokenizer(lambda text: [ids[piece] for piece in pieces(text)], pieces, ends, False, APPROXIMATION)
 
 
 def exact(path: Path) -> Tokenizer:
@@ -79,7 +88,10 @@ def exact(path: Path) -> Tokenizer:
         plain = _plain(text)
         return [plain[begin:end] for begin, end in encode(plain).offsets]
 
-    return Tokenizer(lambda text: list(encode(text).ids), texts, True, f"exact: {path.name}")
+    def ends(text: str) -> list[int]:
+        return [end for _, end in encode(text).offsets]
+
+    return Tokenizer(lambda text: list(encode(text).ids), texts, ends, True, f"exact: {path.name}")
 
 
 def _read(path: Path) -> str:

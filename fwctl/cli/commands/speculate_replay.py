@@ -12,10 +12,12 @@ from fwctl.errors import UsageError
 from fwctl.report.model import Report
 
 if TYPE_CHECKING:
+    from fwctl.speculation.endpoint import Drafter
     from fwctl.speculation.entries import Options
 
 MAX_JOBS = 1024
 MAX_SETTINGS = 16
+MAX_DRAFT_REQUESTS = 10_000
 ENGINES = ("local", "ray")
 _MAX_TOKENS = 1_000_000_000
 
@@ -48,6 +50,20 @@ class Sources:
     draft_model: Annotated[
         str | None, typer.Option("--draft-model", metavar="M", help="Name of the draft model.")
     ] = None
+    draft_url: Annotated[
+        str | None,
+        typer.Option(
+            "--draft-url", metavar="URL", help="OpenAI-compatible server, up to /v1, that is asked."
+        ),
+    ] = None
+    draft_requests: Annotated[
+        int,
+        typer.Option("--draft-requests", metavar="N", help="Requests by type it is asked about [20]."),
+    ] = 20
+    api_key_env: Annotated[
+        str | None,
+        typer.Option("--api-key-env", metavar="VAR", help="Environment variable that holds its key."),
+    ] = None
     draft_cost: Annotated[
         float, typer.Option("--draft-cost", metavar="C", help="Drafting a token, in target passes [0.1].")
     ] = 0.1
@@ -75,7 +91,24 @@ class Sources:
             costs=costs,
             draft_model=self.draft_model,
             tokenizer=tokenizer,
+            drafts_sampled=self.draft_url is not None,
         )
+
+    def drafter(self, call: Call) -> Drafter | None:
+        """The draft model that is asked, when there is one. Raises UsageError."""
+        from fwctl.cli.evaluating import key_of
+        from fwctl.speculation.endpoint import Drafter
+
+        if self.draft_url is None:
+            if self.api_key_env is not None:
+                raise UsageError("--api-key-env belongs to --draft-url")
+            return None
+        if self.draft_model is None or not 1 <= self.draft_requests <= MAX_DRAFT_REQUESTS:
+            raise UsageError(
+                f"--draft-url needs --draft-model, and --draft-requests from 1 to {MAX_DRAFT_REQUESTS}"
+            )
+        key = key_of(call, self.draft_url, self.api_key_env, "--draft-url")
+        return Drafter(self.draft_url, self.draft_model, key, self.draft_requests)
 
 
 def _list(flag: str, text: str) -> tuple[int, ...]:
@@ -130,13 +163,15 @@ def speculate_replay(
         raise UsageError("--margin is a share from 0, such as 0.05 for 5 %")
     options = sources.to_options(tokenizer)
     env = call.env
-    work = Work(tuple(files), env.cwd, options, suite, jobs, env.environ)
+    drafter = sources.drafter(call)
+    work = Work(tuple(files), env.cwd, options, suite, jobs, env.environ, drafter=drafter)
     call.output.message(f"replaying {', '.join(files[:3])}{' ...'[: 4 * (len(files) > 3)]}")
     done = replay(work, engine)
     body = {
         "files": list(files),
         "tokens": done.tokens,
         "index_tokens": done.index_tokens,
+        "draft_requests_sent": done.asks,
         "margin": margin,
         "options": options.to_json(),
         **judge(done.tally, options, margin),

@@ -1,0 +1,82 @@
+"""Text to tokens: pieces that can be put together again, and exact ids where the tokenizer is there."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fwctl.errors import FwctlError, UsageError
+from fwctl.speculation.tokens import approximate, exact, pieces
+
+HAS_TOKENIZERS = importlib.util.find_spec("tokenizers") is not None
+# A tokenizer of whole words, as tokenizers 0.23 writes it; written by hand.
+WORDS = """{"version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
+ "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": null, "decoder": null,
+ "model": {"type": "WordLevel", "vocab": {"[UNK]": 0, "one": 1, "two": 2}, "unk_token": "[UNK]"}}"""
+
+
+def test_pieces_by_hand() -> None:
+    assert pieces("The unbelievable price: 12345 EUR!!") == [
+        "The", " unbeli", "evable", " price", ":", " ", "123", "45", " EUR", "!!",
+    ]  # fmt: skip
+    assert pieces("a_b\n\n  x") == ["a", "_", "b", "\n\n", "  ", "x"]
+
+
+@settings(max_examples=60)
+@given(st.text())
+def test_pieces_are_the_text_again(text: str) -> None:
+    assert "".join(pieces(text)) == text
+    found = approximate()
+    assert len(found.ids(text)) == len(found.texts(text))
+
+
+@settings(max_examples=60)
+@given(st.text(max_size=12), st.text(max_size=12))
+def test_different_pieces_have_different_ids(one: str, other: str) -> None:
+    ids = approximate().ids
+    assert (ids(one) == ids(other)) == (pieces(one) == pieces(other))
+    assert all(0 <= number < 2**56 for number in ids(one + other))
+
+
+def test_ids_are_the_same_in_every_process() -> None:
+    code = "from fwctl.speculation.tokens import approximate; print(approximate().ids('one häuser 日本語'))"
+    environ = {"PYTHONHASHSEED": "7", "PYTHONPATH": str(Path(__file__).parents[2])}
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == str(approximate().ids("one häuser 日本語"))
+
+
+@pytest.mark.skipif(HAS_TOKENIZERS, reason="tokenizers is installed")
+def test_without_the_extra_the_install_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FwctlError) as caught:
+        exact(tmp_path / "tokenizer.json")
+    assert caught.value.next_steps[0] == "pip install 'fwctl[tokenizers]'"
+
+
+@pytest.mark.skipif(not HAS_TOKENIZERS, reason="needs the extra tokenizers")
+def test_a_tokenizer_gives_exact_ids(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(WORDS)
+    found = exact(path)
+    assert found.ids("one two three \ud800") == [1, 2, 0, 0]
+    assert found.texts("one  two") == ["one", "two"]
+    assert found.exact
+    assert found.about == "exact: tokenizer.json"
+
+
+@pytest.mark.skipif(not HAS_TOKENIZERS, reason="needs the extra tokenizers")
+def test_what_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    (tmp_path / "json").write_text("{}")
+    for name in ("none", "pipe", "bytes", "json", "."):
+        with pytest.raises(UsageError, match="tokenizer"):
+            exact(tmp_path / name)
