@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Awaitable, Callable, Container
@@ -79,6 +80,7 @@ def require_aiohttp() -> None:
 
 def perform(part: Part, made: Made, begin: Begin | None = None) -> None:
     """Make the requests; `made` is filled, also when Ctrl-C ends it. Raises OSError and FwctlError."""
+    raise_file_limit()
     cpu, wall = time.process_time(), time.monotonic()
     try:
         with Writer(part.records) as writer, new_runner() as runner, quiet():
@@ -88,6 +90,18 @@ def perform(part: Part, made: Made, begin: Begin | None = None) -> None:
     finally:
         made.cpu_s = time.process_time() - cpu
         made.wall_s = time.monotonic() - wall
+
+
+def raise_file_limit() -> None:
+    """As many open files as the system lets this process have: each request at a time needs one."""
+    try:
+        import resource
+    except ImportError:
+        return  # Windows counts no files
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def new_runner() -> asyncio.Runner:

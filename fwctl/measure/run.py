@@ -20,7 +20,7 @@ from fwctl.measure.progress import Progress, Watch, expected
 from fwctl.measure.replicas import Replicas, Sample
 from fwctl.measure.resume import Journal, keys_done, start
 from fwctl.measure.summary import Facts, summarise
-from fwctl.measure.validity import reasons_by
+from fwctl.measure.validity import own_failures, reasons_by
 from fwctl.measure.warmup import WarmUp
 
 __all__ = ["Cache", "Plan", "Shape", "run"]
@@ -148,6 +148,7 @@ class _Run:
         )
         reasons = [*found["invalid_reasons"], *self.replicas.reasons()]
         reasons += reasons_by(selftest, found["lags_p95"])
+        reasons += own_failures(found["targets"])
         for name, figures in warm_up.by_target.items():
             if name in found["targets"]:
                 found["targets"][name]["warm_up"] = figures

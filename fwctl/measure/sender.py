@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import ssl
 import time
@@ -219,9 +220,23 @@ def _transport(error: Exception, status: int | None, answer: Answer, end: float)
         return Failure(found, "the server was silent for too long")
     if isinstance(error, aiohttp.ClientSSLError | ssl.SSLError):
         return Failure(ErrorClass.TLS, "the TLS handshake failed")
+    if _is_own_limit(error):
+        return Failure(ErrorClass.HARNESS, "this machine has no file, port or memory left for a connection")
     if isinstance(error, aiohttp.ClientConnectorError):
         name = isinstance(error.os_error, socket.gaierror)
         return Failure(ErrorClass.DNS if name else ErrorClass.CONNECT, "the connection failed")
     if isinstance(error, aiohttp.ClientError | OSError):
         return Failure(ErrorClass.TRUNCATED if status else ErrorClass.CONNECT, "the connection broke")
     return Failure(ErrorClass.HARNESS, f"the harness failed with {type(error).__name__}")
+
+
+# What a system says when the client itself has run out of something.
+_OWN_LIMITS = frozenset({errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM})
+
+
+def _is_own_limit(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _OWN_LIMITS:
+            return True
+        error = error.__cause__ or error.__context__
+    return False

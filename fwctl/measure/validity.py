@@ -43,3 +43,9 @@ def reasons_by(selftest: Mapping[str, Any] | None, lags_p95: Mapping[str, float 
                 "self-test: its error figures do not hold for this run"
             )
     return found
+
+
+def own_failures(targets: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Requests that this machine failed, not the server."""
+    failed = sum(item["errors"].get("harness", 0) for item in targets.values())
+    return [f"{failed} requests failed on this machine (error class harness)"] if failed else []
