@@ -73,7 +73,7 @@ class Work:
 
         self.call, self.name, self.arms, self.search = call, name, arms, search
         self.paths = arms.specs or []
-        self.spec: Spec = require_valid(call, load_specs(call, self.paths, gated=False))
+        self.spec: Spec = require_valid(call, load_specs(call, self.paths))
         self.measured: Measured = measured(call, self.paths, self.spec, name, offline=False)
         self.entry: Deployment = self.spec.deployments[name]
         self.objectives: tuple[Objective, ...] = objectives_of(self.entry.own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -117,7 +118,9 @@ def _digest(path: Path) -> str:
         return "unreadable"
 
 
-def offline_evidence(call: Call, paths: Sequence[str]) -> Callable[[Spec], Evidence | None]:
+def offline_evidence(
+    call: Call, paths: Sequence[str], gates_follow: bool = False
+) -> Callable[[Spec], Evidence | None]:
     """For `spec.load`: what the files beside the specs say, without a look at the platform."""
 
     def gather(spec: Spec) -> Evidence | None:
@@ -132,7 +135,7 @@ def offline_evidence(call: Call, paths: Sequence[str]) -> Callable[[Spec], Evide
             return None
         settings = offline_settings(spec, lock)
         around = around_each(call, spec, found)
-        return weigh(
+        known = weigh(
             found.stored,
             settings,
             around,
@@ -140,6 +143,7 @@ def offline_evidence(call: Call, paths: Sequence[str]) -> Callable[[Spec], Evide
             conversations=fitting,
             read=found.there,
         )
+        return replace(known, gates_follow=gates_follow)
 
     return gather
 
@@ -151,8 +155,6 @@ def _own_precision(lock: LockFile | None) -> dict[str, str]:
 
 def _conversations(call: Call, spec: Spec) -> dict[str, float]:
     """Conversations that fit on a replica, for entries that say how many may be in flight."""
-    from dataclasses import replace
-
     asked = {
         name: entry
         for name, entry in spec.deployments.items()

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -41,16 +42,24 @@ def has_specs(call: Call, paths: Sequence[str]) -> bool:
     return bool(paths) or (call.env.cwd / DEFAULT_FOLDER).exists()
 
 
+class Gates(Enum):
+    """UNREAD: for commands that must work so that evidence can be made. RULES: missing evidence that blocks
+    is an error. FOLLOW: a plan asks the gates next."""
+
+    UNREAD = 0
+    RULES = 1
+    FOLLOW = 2
+
+
 def load_specs(
     call: Call,
     paths: Sequence[str],
     *,
     need_secrets: bool = False,
     strict: bool = False,
-    gated: bool = True,
+    gates: Gates = Gates.UNREAD,
 ) -> Loaded:
-    """Load and validate; the result may hold errors. gated: False for a command that makes evidence, which
-    must not fail for want of it."""
+    """Load and validate; the result may hold errors. gates: whether the evidence beside the specs counts."""
     from fwctl.cli.evidence import offline_evidence
     from fwctl.spec.load import load
 
@@ -60,7 +69,7 @@ def load_specs(
         defaults=call.settings.defaults,
         need_secrets=need_secrets,
         strict=strict,
-        evidence=offline_evidence(call, paths) if gated else None,
+        evidence=None if gates is Gates.UNREAD else offline_evidence(call, paths, gates is Gates.FOLLOW),
     )
 
 

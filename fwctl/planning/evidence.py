@@ -83,6 +83,9 @@ def _setting(model: str, version: str | None, pick: Callable[[str], Any], *, sha
     return Setting(model, shape_version=version, unknown=unknown, **found)
 
 
+_FOUND = ("tested_replicas", "evaluated", "tested_by", "evaluated_by", "not_tested", "not_evaluated")
+
+
 def weigh(
     stored: Sequence[Stored],
     settings: Mapping[str, Setting],
@@ -96,23 +99,21 @@ def weigh(
 
     stored: oldest first, as `records.evidence.read` gives them. settings, around: by logical name.
     """
-    rows: dict[str, dict[str, Any]] = {
-        key: {}
-        for key in (
-            "tested_replicas",
-            "evaluated",
-            "tested_by",
-            "evaluated_by",
-            "not_tested",
-            "not_evaluated",
-        )
-    }
+    rows: dict[str, dict[str, Any]] = {key: {} for key in _FOUND}
     for name, setting in settings.items():
         about = [item for item in stored if is_about(item.record, setting, name)]
         _evaluations(name, _Weighed(about, setting, around[name], EVALUATIONS), rows)
         _load_tests(name, _Weighed(about, setting, around[name], LOAD_TESTS), rows)
     return Evidence(
-        model_precision=model_precision or {}, conversations=conversations or {}, read=read, **rows
+        rows["tested_replicas"],
+        rows["evaluated"],
+        model_precision or {},
+        conversations or {},
+        rows["tested_by"],
+        rows["evaluated_by"],
+        rows["not_tested"],
+        rows["not_evaluated"],
+        read=read,
     )
 
 

@@ -62,7 +62,8 @@ class Evidence:
     conversations of the declared workload that fit in the KV memory of one replica. An absent entry means:
     not known. tested_by, evaluated_by: logical name -> the file and date that say so. not_tested,
     not_evaluated: logical name -> the newest record that does not count, and why. read: False when no
-    evidence was looked for, so that missing evidence says nothing (FW403, FW404).
+    evidence was looked for, so that missing evidence says nothing (FW403, FW404). gates_follow: True where
+    a plan asks the gates next and blocks one deployment, so that no rule has to stop the whole run.
     """
 
     tested_replicas: Mapping[str, int] = field(default_factory=dict)
@@ -74,6 +75,7 @@ class Evidence:
     not_tested: Mapping[str, str] = field(default_factory=dict)
     not_evaluated: Mapping[str, str] = field(default_factory=dict)
     read: bool = True
+    gates_follow: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from fwctl.cli.arguments import Paths
 from fwctl.cli.choices import PlanChoices
 from fwctl.cli.command import Call, command
 from fwctl.cli.plans import plan_inputs, plan_report, read_plan
-from fwctl.cli.session import Session, load_specs, require_valid
+from fwctl.cli.session import Gates, Session, load_specs, require_valid
 from fwctl.errors import StalePlanError, UsageError
 from fwctl.planning.evidence import gate_of
 from fwctl.planning.model import Plan
@@ -95,7 +95,7 @@ class _Run:
     yes: bool
 
     def specs(self, paths: list[str], options: PlanOptions) -> Report:
-        loaded = load_specs(self.call, paths, need_secrets=True)
+        loaded = load_specs(self.call, paths, need_secrets=True, gates=Gates.FOLLOW)
         spec = require_valid(self.call, loaded)
         with self._session(spec.account) as session:
             inputs, plan, problems = plan_inputs(self.call, session, spec, paths, options)

@@ -124,7 +124,7 @@ class _Keep:
         from fwctl.records.evidence import EvidenceRecord, write
 
         call, passed = self.call, require_verdict(found)
-        spec = require_valid(call, load_specs(call, self.paths, gated=False))
+        spec = require_valid(call, load_specs(call, self.paths))
         now = measured(call, self.paths, spec, self.name, offline=self.offline)
         require_same_deployment(candidate, now.resource)
         record = EvidenceRecord(

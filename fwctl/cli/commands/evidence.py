@@ -15,7 +15,7 @@ from fwctl.cli.evidence import Found, around_each, evidence_folder, find_evidenc
 from fwctl.cli.measured import as_named, measured
 from fwctl.cli.plans import lock_of
 from fwctl.cli.session import load_specs, require_valid
-from fwctl.errors import RefusedError
+from fwctl.errors import RefusedError, UsageError
 from fwctl.exitcodes import Exit
 from fwctl.records.evidence import EvidenceRecord, Stored, write
 from fwctl.records.freshness import Around, Setting, is_about, stale_because
@@ -99,6 +99,7 @@ def evidence_add(
     spec, _ = _load(call, paths)
     found = measured(call, paths, spec, deployment, offline=offline)
     facts = facts_of_run(call.env.cwd / run, target)
+    _require_asked(facts.model, found.resource, deployment)
     setting, entry = found.setting, spec.deployments[deployment]
     objectives, at_rps = objectives_of(entry.own), entry.own.get("slo.at.rps")
     record = EvidenceRecord(
@@ -121,6 +122,16 @@ def evidence_add(
     return stored_report(call, "evidence add", evidence_folder(call, paths, spec), record)
 
 
+def _require_asked(model: str | None, resource: str | None, name: str) -> None:
+    """Evidence is about the deployment that answered, whatever name it is given here."""
+    asked = (model or "").partition("#")[2] or model or ""
+    if resource is not None and "/deployments/" in asked and asked != resource:
+        raise UsageError(
+            f"the run asked {asked}, and {name} is {resource}",
+            next_steps=["name the deployment that the run measured"],
+        )
+
+
 def stored_report(call: Call, name: str, folder: Path, record: EvidenceRecord, **more: Any) -> Report:
     """Write a record and say where it went."""
     path = write(call.env.cwd / folder, record)
@@ -130,7 +141,7 @@ def stored_report(call: Call, name: str, folder: Path, record: EvidenceRecord, *
 
 
 def _load(call: Call, paths: Sequence[str]) -> tuple[Spec, Found]:
-    spec = require_valid(call, load_specs(call, paths, gated=False))
+    spec = require_valid(call, load_specs(call, paths))
     return spec, find_evidence(call, paths, spec)
 
 

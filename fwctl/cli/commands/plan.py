@@ -12,7 +12,7 @@ from fwctl.cli.arguments import DetailedExitcode, Paths
 from fwctl.cli.choices import PlanChoices
 from fwctl.cli.command import Call, command
 from fwctl.cli.plans import PLAN_FORMATS, plan_inputs, plan_report, write_plan
-from fwctl.cli.session import Session, load_specs, require_valid
+from fwctl.cli.session import Gates, Session, load_specs, require_valid
 from fwctl.errors import UsageError
 from fwctl.planning.model import Plan
 from fwctl.planning.what_if import parse_sets
@@ -55,7 +55,7 @@ def plan(
         raise UsageError("--out needs the name of a file")
     if out and set_values:
         raise UsageError("--set is for looking only and cannot be saved; leave out --out or --set")
-    loaded = load_specs(call, paths or [], need_secrets=True)
+    loaded = load_specs(call, paths or [], need_secrets=True, gates=Gates.FOLLOW)
     spec = require_valid(call, loaded)
     options = choices.to_options(parse_sets(spec, set_values or [], call.env.environ))
     with Session(call, spec.account) as session:

@@ -11,7 +11,7 @@ import typer
 
 from fwctl.cli.arguments import Paths, Strict
 from fwctl.cli.command import Call, command
-from fwctl.cli.session import Session, check_account, load_specs
+from fwctl.cli.session import Gates, Session, check_account, load_specs
 from fwctl.errors import Diagnostic, InvalidSpecError, Severity
 from fwctl.exitcodes import Exit
 from fwctl.report.diagnostics import count_line
@@ -41,7 +41,7 @@ def validate(
     It needs no account and no network, unless --online is given. Every problem of every file is told
     in one pass, with line, column, fix and the page of its rule. Exit 3 when there is an error.
     """
-    loaded = load_specs(call, paths or [], strict=strict)
+    loaded = load_specs(call, paths or [], strict=strict, gates=Gates.RULES)
     diagnostics = tuple(dict.fromkeys((*loaded.diagnostics, *_experiments(call, loaded.files))))
     if loaded.spec is None:
         return report_of(loaded, diagnostics)

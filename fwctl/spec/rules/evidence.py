@@ -17,8 +17,8 @@ def quantised_without_evaluation(d: View) -> Iterator[Finding]:
     """A precision below the checkpoint's own, without a passing evaluation.
 
     What it checks: where the checkpoint's precision is known, a lower one has fresh, passing evaluation
-    evidence for this model and precision. With `gates.eval: block` it is an error, with `ignore` it is
-    off.
+    evidence for this model and precision. With `gates.eval: block` it is an error of `validate`, and the
+    gate of a plan blocks the deployment; with `ignore` it is off.
 
     Why it is bad: quantisation costs some answers; which ones, only an evaluation on your own prompts
     says.
@@ -44,7 +44,7 @@ def quantised_without_evaluation(d: View) -> Iterator[Finding]:
         f"precision {precision} is below the checkpoint's {own} and no fresh evaluation passes"
         + (f" ({stale})" if stale else ""),
         "run `fwctl eval compare` against the 16-bit deployment, or keep its precision",
-        Severity.ERROR if gate == "block" else None,
+        Severity.ERROR if gate == "block" and not d.evidence.gates_follow else None,
     )
 
 
