@@ -47,7 +47,7 @@ class Replicas:
         return list(self._seen)
 
     def reasons(self) -> list[str]:
-        """Why the run is invalid: replicas that came or went, or that could not be read."""
+        """Why the run is invalid: replicas that came or went."""
         found = []
         for name in sorted({name for row in self._seen for name in row["ready"]}):
             counts = [row["ready"].get(name, 0) for row in self._seen]
@@ -56,9 +56,13 @@ class Replicas:
                     f"the ready replicas of {name} changed during the run: from {counts[0]}, "
                     f"between {min(counts)} and {max(counts)}"
                 )
-        if self._failed is not None:
-            found.append(f"the ready replicas could not be read: {self._failed}")
         return found
+
+    def warnings(self) -> list[str]:
+        """What is not known about the replicas."""
+        if self._failed is None:
+            return []
+        return [f"the ready replicas could not be read, so a change would not be seen: {self._failed}"]
 
     def _watch(self) -> None:
         while not self._ended.wait(self._every_s):

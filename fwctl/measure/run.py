@@ -158,6 +158,7 @@ class _Run:
             **found,
             "valid": not reasons,
             "invalid_reasons": reasons,
+            "warnings": [*found["warnings"], *self.replicas.warnings()],
             "cache": plan.cache.value,
             "workers": plan.workers,
             "sessions": len(self.journal.sessions),

@@ -143,13 +143,16 @@ def test_replicas_are_looked_at_during_the_run_too() -> None:
         assert all(looked.acquire(timeout=10) for _ in range(3))
 
 
-def test_replicas_that_cannot_be_read_make_a_run_invalid() -> None:
+def test_replicas_that_cannot_be_read_are_told() -> None:
     with Replicas(samples(1, FwctlError("no answer")), Still()) as watched:
         pass
-    assert watched.reasons() == ["the ready replicas could not be read: no answer"]
+    assert watched.reasons() == []
+    assert watched.warnings() == [
+        "the ready replicas could not be read, so a change would not be seen: no answer"
+    ]
     with Replicas(None, Still()) as nothing:
         pass
-    assert (nothing.to_json(), nothing.reasons()) == ([], [])
+    assert (nothing.to_json(), nothing.reasons(), nothing.warnings()) == ([], [], [])
 
 
 def test_the_collector_rests_during_a_run_and_looks_now_and_then() -> None:
