@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from fwctl.cli.command import Call
 from fwctl.cli.session import has_specs, load_specs
+from fwctl.errors import UsageError
 
 if TYPE_CHECKING:
     from fwctl.live.model import LiveDeployment
     from fwctl.quality.experiment import Experiment
     from fwctl.quality.experiment_state import State
+    from fwctl.spec.model import Deployment, Spec
 
 
 def document(state: State, live: Mapping[str, LiveDeployment]) -> dict[str, Any]:
@@ -72,6 +74,31 @@ def evidence_files(call: Call, experiment: Experiment, state: State, specs: Sequ
     return [(folder / write(call.env.cwd / folder, record).name).as_posix() for record in found]
 
 
+def proposed_for(call: Call, experiment: Experiment, specs: Sequence[str]) -> tuple[Spec, Deployment] | None:
+    """The entry of the specs that the recommendation is for; None where the file names none or there are
+    no valid specs. Raises UsageError for a name that the specs do not have, and for another model."""
+    from fwctl.spec.closest import did_you_mean
+
+    name = experiment.deployment
+    spec = load_specs(call, specs).spec if name and has_specs(call, specs) else None
+    if spec is None or name is None:
+        return None
+    entry = spec.deployments.get(name)
+    if entry is None:
+        near = did_you_mean(name, spec.deployments)
+        raise UsageError(
+            f"{experiment.file} is about deployment {name!r}, which the specs do not have",
+            next_steps=[near] if near else ["--specs PATH"],
+        )
+    models = {experiment.entry(candidate).fields.get("model") for candidate in experiment.candidates}
+    if len(models) == 1 and entry.fields.get("model") not in models:
+        raise UsageError(
+            f"{name} runs {entry.fields.get('model')}, and all candidates run {models.pop()}",
+            next_steps=["deployment: an entry with that model", "or try models as candidates"],
+        )
+    return spec, entry
+
+
 def recommendation(
     call: Call, experiment: Experiment, state: State, specs: Sequence[str]
 ) -> dict[str, Any] | None:
@@ -83,8 +110,7 @@ def recommendation(
     if not winner:
         return None
     runs_as = next(row["runs_as"] for row in decision["candidates"] if row["name"] == winner)
-    spec = load_specs(call, specs).spec if experiment.deployment and has_specs(call, specs) else None
-    entry = spec.deployments.get(experiment.deployment or "") if spec else None
+    spec, entry = proposed_for(call, experiment, specs) or (None, None)
     changes = patch.wanted(experiment, winner, runs_as, entry)
     place = entry.position_of("") if entry else None
     text = None

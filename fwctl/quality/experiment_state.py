@@ -20,7 +20,7 @@ from fwctl.records.atomic import replace_file
 FOLDER = "experiments"
 FILE = "state.json"
 FORMAT_VERSION = 1
-TRIES = 2  # of a pass in which this machine or a replica count spoilt the measurement
+TRIES = 3  # of a pass in which this machine or a replica count spoilt the measurement
 LARGEST_BYTES = 4 * 2**20
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fwctl.report.layout import Page, Span
@@ -51,10 +51,14 @@ def write(page: Page, report: Report) -> None:
 def _header(page: Page, shown: Mapping[str, Any]) -> None:
     unpriced = ", and what has no known price" if shown["spent_unpriced"] else ""
     page.line(
-        f"Experiment {shown['name']} ({_PHASES[shown['phase']]}): {len(shown['passes'])} passes, "
+        f"Experiment {shown['name']} ({_PHASES[shown['phase']]}): {_passes(shown['passes'])}, "
         f"{format_usd(shown['spent_usd'])} of {format_usd(shown['spend_cap_usd'])} spent{unpriced}"
     )
     page.blank()
+
+
+def _passes(rows: Sequence[object]) -> str:
+    return f"{len(rows)} pass{'es'[: 2 * (len(rows) != 1)]}"
 
 
 def _table(page: Page, shown: Mapping[str, Any]) -> None:

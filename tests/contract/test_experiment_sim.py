@@ -134,6 +134,10 @@ def ends_well(lab: Lab) -> None:
     assert results["bf16"]["quality"]["verdict"] == "baseline"
     assert results["throughput"]["quality"]["verdict"] == "pass"
     winner = found["winner"]
+    if winner is None:  # a machine too busy to measure says so, and nothing stays
+        assert found["reason"].startswith("no winner: the measurement is invalid")
+        assert (done.code, lab.candidates()) == (4, [])
+        return
     cheapest = min(results, key=lambda name: results[name]["usd_per_million_output_tokens"])
     assert winner in (cheapest, "bf16")  # the baseline wins a tie
     assert done.code == 0

@@ -263,7 +263,7 @@ def test_an_invalid_pass_is_measured_once_more(tmp_path: Path) -> None:
 
 
 def test_a_pass_that_stays_invalid_has_no_winner(tmp_path: Path) -> None:
-    world = world_in(tmp_path, invalid=["the client was late"] * 2)
+    world = world_in(tmp_path, invalid=["the client was late"] * 3)
     state = run(world)
     assert state.reason == "no winner: the measurement is invalid: the client was late"
     assert world.candidates() == []

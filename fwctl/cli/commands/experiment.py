@@ -10,7 +10,7 @@ import typer
 from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call, command
 from fwctl.cli.confirm import ask
-from fwctl.cli.experiment_result import document, evidence_files, recommendation
+from fwctl.cli.experiment_result import document, evidence_files, proposed_for, recommendation
 from fwctl.cli.plans import STATE_FOLDER
 from fwctl.cli.session import Session, check_account, scope_spec
 from fwctl.errors import FwctlError, RefusedError, UsageError
@@ -57,6 +57,7 @@ def experiment_run(
     experiment = load_experiment(call.env.cwd / file, environ=call.env.environ, shown_as=file)
     check_account(call, experiment.spec.account)
     require_key(call)
+    proposed_for(call, experiment, specs or [])
     suite = load_suite(experiment.suite)
     choices = Choices(allow_unknown_price, delete_all, call.settings.poll_interval_s)
     with _alone(call, experiment.name, "run"), Session(call, experiment.spec.account) as session:
