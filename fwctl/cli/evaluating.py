@@ -136,6 +136,7 @@ def means_of(call: Call, servers: Servers, folder: Path, concurrency: int) -> Me
         model(servers.judge_url, servers.judge_model, servers.judge_key_env, "judge"),
         model(servers.embed_url, servers.embed_model, servers.embed_key_env, "embed"),
         concurrency,
+        call.output.message,
     )
 
 

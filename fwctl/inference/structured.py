@@ -124,10 +124,14 @@ def _references(schema: Any) -> Iterator[str]:
 def _against(value: Any, schema: Mapping[str, Any]) -> Failure | None:
     from jsonschema.validators import validator_for
 
+    from fwctl.inference.patterns import checkable, guarded
+
     if schema_problem(schema) is not None:
         return Failure(ErrorClass.HARNESS, "the schema of the request is not a valid JSON Schema")
     try:
-        error = next(validator_for(schema)(dict(schema)).iter_errors(value), None)
+        if not checkable(schema, value):
+            return None
+        error = next(guarded(validator_for(schema))(dict(schema)).iter_errors(value), None)
     except Exception:
         # A reference to nothing, a pattern that is none: what the library raises is the schema's fault.
         return Failure(ErrorClass.HARNESS, "the schema of the request cannot be checked against")

@@ -13,7 +13,7 @@ from fwctl.inference.failures import ErrorClass
 from fwctl.measure.lines import read_rows
 from fwctl.quality.cases import Case, Cases
 from fwctl.quality.degenerate import degenerate
-from fwctl.quality.graders import module_of
+from fwctl.quality.graders import GRADERS, module_of
 from fwctl.quality.graders.means import Means
 from fwctl.quality.model import Grade, Item, Outcome
 from fwctl.records.atomic import replace_file
@@ -153,6 +153,8 @@ def _graded(kind: str, rows: Sequence[tuple[Row, Case]], means: Means) -> list[G
         for row, case in rows
         if case.spec is not None
     ]
+    if GRADERS[kind].endpoint is not None:
+        means.say(f"{kind}: {len(items)} answers to grade")
     found = []
     for (row, case), mark in zip(rows, module_of(kind).grade(items, means), strict=True):
         outcome = Outcome.UNGRADED if mark.right is None else Outcome.RIGHT if mark.right else Outcome.WRONG

@@ -8,12 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
+from fwctl.cli.bench_progress import watching
 from fwctl.cli.command import Call, command
 from fwctl.cli.evaluating import MOST, Arms, Power, Servers, means_of, targets_of
 from fwctl.errors import UsageError
 from fwctl.exitcodes import Exit
 from fwctl.report.model import Report
 
+WATCHED = 100  # requests from which on progress is worth a process of its own
 FORMATS = ("text", "json", "markdown", "html", "junit", "github")
 
 
@@ -86,10 +88,13 @@ def eval_run(
         folder,
         repeats=repeat,
         keep_text=True,
+        # Progress is shown from outside of the process that makes the load, so that it costs no latency.
+        workers=int(loaded.count * repeat * len(targets) >= WATCHED),
         resume=resume is not None,
     )
     evaluation = Evaluation(plan, cases, means, max_tokens_cap, power.margin, power.discordance)
-    summary = evaluate(evaluation, env.clock, say=call.output.message, environ=env.environ)
+    with watching(call) as watch:
+        summary = evaluate(evaluation, env.clock, say=call.output.message, environ=env.environ, watch=watch)
     return _report(call, "eval run", folder, summary)
 
 

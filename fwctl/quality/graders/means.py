@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,13 @@ class Model:
 @dataclass(slots=True)
 class Means:
     """folder: where files of a prompt set are looked for. environ: for child processes, secrets left out
-    by whoever starts them. facts: what a grader learned about itself, by its name, for the summary."""
+    by whoever starts them. say: told what takes long. facts: what a grader learned about itself, by its
+    name, for the summary."""
 
     folder: Path
     environ: Mapping[str, str] = field(repr=False)
     judge: Model | None = None
     embeddings: Model | None = None
     concurrency: int = 4
+    say: Callable[[str], None] = lambda _text: None
     facts: dict[str, Any] = field(default_factory=dict)
