@@ -18,7 +18,7 @@ from fwctl.routing.record import OK, Record
 from fwctl.routing.scenarios import END_S, TROUBLE_FROM_S, TROUBLE_TO_S, Scenario
 
 FAULT_HEADER = "x-sim-fault"
-RATE_PER_S = 60.0
+RATE_PER_S = 80.0
 # The file's times are made so short that these fit into a scenario.
 FIRST_TOKEN_S = 0.4
 OPEN_FOR_S = 0.5

@@ -1,6 +1,6 @@
 """What a drill does to the targets of a route, as data.
 
-Times are seconds from the start of a scenario: one second of calm, two of trouble, three of calm. Faults
+Times are seconds from the start of a scenario: half a second of calm, two of trouble, two of calm. Faults
 are those of the simulator.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-TROUBLE_FROM_S, TROUBLE_TO_S, END_S = 1.0, 3.0, 6.0
+TROUBLE_FROM_S, TROUBLE_TO_S, END_S = 0.5, 2.5, 4.5
 SCALING_UP = "status;status=503;code=DEPLOYMENT_SCALING_UP;message=scaling up from zero"
 RATE_LIMITED = "status;status=429;code=RESOURCE_EXHAUSTED;message=deployment concurrency limit;retry_after=1"
 

@@ -24,7 +24,7 @@ from fwctl.routing.model import Routes
 from fwctl.routing.reading import load_routes, read_routes
 from fwctl.routing.trace import TraceLog
 
-WATCH_S = 2.0
+WATCH_S = 0.5
 _BACKLOG = 1024
 _LONGEST_LINE_BYTES = 64 * 1024
 

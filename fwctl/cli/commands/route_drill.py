@@ -42,7 +42,7 @@ def route_drill(
 ) -> Report:
     """Take targets down in the simulator and show what clients would see.
 
-    Nothing is sent to the targets of the file. Each scenario takes six seconds.
+    Nothing is sent to the targets of the file. Each scenario takes five seconds.
     Exit 1 when a bar is missed: more than 1.1 attempts a request, an error while
     another target works, no recovery.
     """
