@@ -36,13 +36,16 @@ def test_patterns_that_could_take_long_are_not(pattern: str) -> None:
 
 
 def test_a_pattern_of_exponential_time_is_left_out() -> None:
-    schema = {
-        "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}},
-        "patternProperties": {"(b+)+$": {}},
-    }
-    wanted = {"type": "json_object", "schema": schema}
+    values = {"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
+    names = {"patternProperties": {"(b+)+$": {}}, "additionalProperties": False}
+    long = {"patternProperties": {"^b+$": {}}, "additionalProperties": False}
     started = perf_counter()
-    assert judge('{"a": "' + "a" * 60 + '!", "' + "b" * 60 + '!": 1}', "stop", wanted) is None
+    for schema, text in (
+        (values, '{"a": "' + "a" * 60 + '!"}'),
+        (names, '[{"' + "b" * 60 + '!": 1}]'),
+        (long, '{"' + "b" * 600 + '!": 1}'),
+    ):
+        assert judge(text, "stop", {"type": "json_object", "schema": schema}) is None
     assert perf_counter() - started < 1
 
 
