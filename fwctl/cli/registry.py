@@ -71,6 +71,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("watch", "watch", "Watch the account and tell what needs a hand.", DEPLOY),
     Entry("watch rules", "watch", "Print the rules of watch for Prometheus.", DEPLOY),
     Entry("bench init", "bench", "Print a small example prompt set.", MEASURE),
+    Entry("bench import", "bench_import", "Write recorded requests as a prompt set.", MEASURE),
     Entry("bench run", "bench_run", "Send a prompt set and record every answer.", MEASURE),
     Entry("bench compare", "bench_compare", "Compare two runs, paired by prompt.", MEASURE),
     Entry("bench capacity", "bench_capacity", "Find the largest load that meets the objectives.", MEASURE),

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from fwctl.errors import UsageError
+from fwctl.measure.jsonl import numbered_lines, parse_line, wrong
+from fwctl.measure.seen import Seen
+from fwctl.spec.closest import did_you_mean
 
-MAX_LINE_BYTES = 16 * 1024 * 1024
 SENT = ("messages", "prompt", "max_tokens", "temperature", "response_format", "prediction")
 KEYS = frozenset({*SENT, "id", "type", "expected", "grader", "tags"})
 
@@ -55,65 +57,75 @@ class Suite:
 
 def load(path: Path) -> Suite:
     """Read the whole file once. Raises UsageError with file and line for the first thing that is wrong."""
-    digest, count, seen = sha256(), 0, set()
+    digest, count, seen = sha256(), 0, Seen()
     for prompt, canonical in _read(path):
-        key = sha256(prompt.id.encode("utf-8", "surrogatepass")).digest()[:12]
-        if key in seen:
-            raise UsageError(f"{path}: the id {prompt.id[:80]!r} appears twice")
-        seen.add(key)
-        digest.update(canonical + b"\n")
         count += 1
+        if not seen.add(prompt.id):
+            raise _twice(path, prompt.id)
+        digest.update(canonical + b"\n")
     if not count:
         raise UsageError(f"{path} holds no prompts", next_steps=["fwctl bench init"])
     return Suite(path, "sha256:" + digest.hexdigest(), count)
 
 
+def _twice(path: Path, name: str) -> UsageError:
+    """The first two lines with this id, which only a second reading can tell."""
+    lines = [number for number, prompt, _ in _numbered(path) if prompt.id == name][:2]
+    told = " and ".join(str(number) for number in lines)
+    return UsageError(
+        f"{path}:{lines[-1]}: the id {name[:80]!r} stands in lines {told}",
+        next_steps=["give every prompt an id of its own"],
+    )
+
+
 def _read(path: Path) -> Iterator[tuple[Prompt, bytes]]:
-    try:
-        with path.open("rb") as file:
-            number = 0
-            while line := file.readline(MAX_LINE_BYTES + 1):
-                number += 1
-                if len(line) > MAX_LINE_BYTES:
-                    raise _wrong(path, number, f"the line is longer than {MAX_LINE_BYTES} bytes")
-                if line.strip():
-                    yield _prompt(path, number, line)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
+    return ((prompt, canonical) for _, prompt, canonical in _numbered(path))
 
 
-def _prompt(path: Path, number: int, line: bytes) -> tuple[Prompt, bytes]:
-    try:
-        item = json.loads(line)
-    except (ValueError, RecursionError):
-        raise _wrong(path, number, "this is not JSON in UTF-8") from None
+def _numbered(path: Path) -> Iterator[tuple[int, Prompt, bytes]]:
+    for number, line in numbered_lines(path):
+        yield number, *_prompt(path, number, parse_line(path, number, line))
+
+
+def _prompt(path: Path, number: int, item: Any) -> tuple[Prompt, bytes]:
     if not isinstance(item, dict):
-        raise _wrong(path, number, "a prompt is a JSON object")
+        raise wrong(path, number, "a prompt is a JSON object")
     if unknown := sorted(set(item) - KEYS):
-        raise _wrong(path, number, f"unknown key {unknown[0][:80]!r}; known are {', '.join(sorted(KEYS))}")
+        raise wrong(path, number, f"unknown key {unknown[0][:80]!r}", *_meant(path, item, unknown[0]))
     if not isinstance(item.get("id"), str) or not item["id"]:
-        raise _wrong(path, number, "`id` is a text and is needed")
+        raise wrong(path, number, "`id` is a text and is needed")
+    if not isinstance(item.get("type", ""), str):
+        raise wrong(path, number, "`type` is a text")
     messages, text = item.get("messages"), item.get("prompt")
     if (messages is None) == (text is None):
-        raise _wrong(path, number, "give either `messages` or `prompt`")
+        raise wrong(path, number, "give either `messages` or `prompt`")
     if text is not None and not isinstance(text, str):
-        raise _wrong(path, number, "`prompt` is a text")
-    if messages is not None and not _are_messages(messages):
-        raise _wrong(path, number, "`messages` is a list of objects with a `role`")
+        raise wrong(path, number, "`prompt` is a text")
+    if messages is not None and not are_messages(messages):
+        raise wrong(path, number, "`messages` is a list of objects with a `role`")
     limit = item.get("max_tokens", 1)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise _wrong(path, number, "`max_tokens` is a whole number from 1")
+        raise wrong(path, number, "`max_tokens` is a whole number from 1")
     body = {key: item[key] for key in SENT if key in item}
     if text is not None:
         body["messages"] = [{"role": "user", "content": body.pop("prompt")}]
     canonical = json.dumps(item, sort_keys=True, separators=(",", ":")).encode()
-    kind = str(item.get("type", "other"))
+    kind = item.get("type", "other")
     return Prompt(item["id"], kind, body, item.get("expected"), item.get("grader")), canonical
 
 
-def _are_messages(value: object) -> bool:
+# Keys of other kinds of files -> where they come from.
+_FOREIGN = {"custom_id": "openai-batch", "conversations": "chat-log", "completion": "trace"}
+
+
+def _meant(path: Path, item: dict[str, Any], unknown: str) -> tuple[str, ...]:
+    """What an unknown key says about the line, or what was meant by it."""
+    for key, kind in _FOREIGN.items():
+        if key in item:
+            return (f"fwctl bench import --from {kind} {path} --out prompts.jsonl",)
+    return (did_you_mean(unknown, KEYS) or f"known are {', '.join(sorted(KEYS))}",)
+
+
+def are_messages(value: object) -> bool:
+    """True for what the API takes as messages, as far as their frame goes."""
     return isinstance(value, list) and bool(value) and all(isinstance(m, dict) and "role" in m for m in value)
-
-
-def _wrong(path: Path, number: int, message: str) -> UsageError:
-    return UsageError(f"{path}:{number}: {message}", next_steps=["see docs/bench.md, prompt sets"])

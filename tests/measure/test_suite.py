@@ -68,14 +68,19 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: str, message: str) -> None:
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"\xff\xfe\x00{")
-    with pytest.raises(UsageError, match="not JSON in UTF-8"):
+    with pytest.raises(UsageError, match=r":1: the file is UTF-16") as caught:
+        load(path)
+    assert caught.value.next_steps == ("save it as UTF-8",)
+    path.write_bytes(GOOD.encode() + b'\n{"id": "b", "prompt": "caf\xe9"}\n')
+    with pytest.raises(UsageError, match=r":2: byte 27 \(0xe9\) is not UTF-8"):
         load(path)
 
 
 def test_ids_are_unique(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
-    path.write_text(f"{GOOD}\n{GOOD}\n")
-    with pytest.raises(UsageError, match="twice"):
+    other = GOOD.replace('"a"', '"b"')
+    path.write_text(f"{GOOD}\n{other}\n\n{GOOD}\n")
+    with pytest.raises(UsageError, match=r":4: the id 'a' stands in lines 1 and 4"):
         load(path)
 
 
@@ -86,3 +91,41 @@ def test_an_empty_or_absent_file_is_refused(tmp_path: Path) -> None:
     path.write_text("\n")
     with pytest.raises(UsageError, match="no prompts"):
         load(path)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_set(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD.encode() + b"\n")
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text(GOOD)
+    assert load(path).digest == load(plain).digest
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "step"),
+    [
+        ('{"id": "a", "prompt": "x"', "Expecting ',' delimiter at column 26", "docs/bench.md"),
+        ('[\n{"id": "a", "prompt": "x"}\n]\n', "not JSON", "jq -c '.[]'"),
+        ('{"id": "a", "prompt": "x", "temperature": NaN}', "NaN is no JSON value", "docs/bench.md"),
+        ('{"id": "a", "prompt": "x", "max_token": 3}', "unknown key 'max_token'", "did you mean max_tokens?"),
+        ('{"custom_id": "a", "body": {}}', "unknown key", "fwctl bench import --from openai-batch"),
+        ('{"id": "a", "conversations": []}', "unknown key", "fwctl bench import --from chat-log"),
+        ('{"id": "a", "prompt": "x", "type": 3}', "`type` is a text", "docs/bench.md"),
+    ],
+)
+def test_a_way_out_is_named(tmp_path: Path, text: str, message: str, step: str) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        load(path)
+    assert message in str(caught.value)
+    assert step in caught.value.next_steps[0]
+
+
+def test_a_line_without_end_and_a_folder_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b'{"id": "' + b"a" * (16 * 2**20))
+    with pytest.raises(UsageError, match=r":1: the line is longer than 16 MiB"):
+        load(path)
+    with pytest.raises(UsageError, match="no regular file"):
+        load(tmp_path)
