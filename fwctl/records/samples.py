@@ -67,7 +67,8 @@ class Round:
 
 
 def _row(item: Sample) -> dict[str, Any]:
-    return {key: value for key, value in asdict(item).items() if value not in (None, {}, 0) or key == "ready"}
+    """What is known; a rate of 0 is knowledge too."""
+    return {key: value for key, value in asdict(item).items() if value is not None and value != {}}
 
 
 _TEXTS = ("deployment_id", "model")

@@ -10,6 +10,7 @@ from fwctl.report.model import Report
 from fwctl.units import format_usd
 
 HEADER = ("deployment", "accelerator", "days", "GPU-hours", "cost", "tokens", "$/M tokens", "idle", "batch")
+MOST_GAPS = 20
 RIGHT = "days, GPU-hours, cost, tokens, $/M tokens, idle, batch"
 
 
@@ -161,5 +162,12 @@ def _rest(page: Page, body: Mapping[str, Any]) -> None:
     for model, count in left.items():
         page.blank()
         page.line(f"{count:,} billed tokens of {model} belong to no deployment seen here (serverless?)")
-    for gap in body["gaps"][:20]:
-        page.line(Span(f"no samples from {gap['start']} to {gap['end']}", "dim"))
+    for gap in body["gaps"][:MOST_GAPS]:
+        page.line(Span(f"no samples from {moment(gap['start'])} to {moment(gap['end'])}", "dim"))
+    if len(body["gaps"]) > MOST_GAPS:
+        page.line(Span(f"and {len(body['gaps']) - MOST_GAPS} more gaps", "dim"))
+
+
+def moment(text: str) -> str:
+    """`2026-09-03 10:00 UTC` of an instant in UTC."""
+    return f"{text[:16].replace('T', ' ')} UTC"

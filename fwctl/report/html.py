@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from fwctl.report import eval_html, html_bench, html_fit, html_plan, svg
+from fwctl.report import cost_html, eval_html, html_bench, html_fit, html_plan, svg
 from fwctl.report.html_text import badge, code, escape, table
 from fwctl.report.layout import Style
 from fwctl.report.model import Report
@@ -19,6 +19,7 @@ LAYOUTS: dict[str, tuple[Callable[[Report], str], Layout]] = {
     "eval run": (eval_html.title, eval_html.body),
     "bench compare": (html_bench.compare_title, html_bench.compare_body),
     "bench report": (html_bench.report_title, html_bench.report_body),
+    "cost": (cost_html.title, cost_html.body),
     "fit-check": (html_fit.title, html_fit.body),
     "plan": (html_plan.title, html_plan.body),
     "show": (html_plan.title, html_plan.body),

@@ -35,7 +35,8 @@ def gpu_s(found: Sampled, id_: str = "a", day: int = 1) -> float:
 
 
 def test_a_round_survives_the_way_through_a_line_and_a_history_file(tmp_path: Path) -> None:
-    item = at(1, FULL, one(0, "b"))
+    quiet = Sample("c", "m", H100, 1, 1, concurrent=0.0, requests_per_s=0.0, kv_slots=0.0)
+    item = at(1, FULL, one(0, "b"), quiet)
     assert parse_round(item.to_line()) == item
     store = RoundStore(tmp_path / ".fwctl" / "history.db")
     assert store.record(item)

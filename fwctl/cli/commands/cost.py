@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @command(
     "fwctl cost --billing billing_metrics.csv",
-    "fwctl cost --fetch-billing --from 2026-11-01 --to 2026-11-30",
+    "fwctl cost --fetch-billing --from 2026-11-01 --to 2026-11-30 --format html > cost.html",
     "fwctl cost --samples samples.jsonl --prices contract.yaml --tag team --format csv",
-    formats=("text", "json", "csv"),
+    formats=("text", "json", "csv", "html"),
 )
 def cost(
     call: Call,
