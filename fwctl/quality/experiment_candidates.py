@@ -72,7 +72,7 @@ def _free_id(experiment: Experiment, name: str, live: LiveState) -> str:
 
 
 def leavers(
-    live: LiveState, stack: str, now: datetime, *, name: str | None, keep: str | None
+    live: LiveState, stack: str, now: datetime, *, name: str, keep: str | None
 ) -> tuple[LiveDeployment, ...]:
     """What is to be deleted: of the experiment `name` all but the candidate `keep`, and everything of the
     stack's other experiments whose time has passed."""
@@ -80,7 +80,7 @@ def leavers(
     for _, item in sorted(live.deployments.items()):
         if not is_candidate(item, stack) or item.marker is None:
             continue
-        mine = name is not None and experiment_of(item.marker.name) == name
+        mine = experiment_of(item.marker.name) == name
         if (mine and candidate_of(item) != keep) or has_expired(item, now):
             going.append(item)
     return tuple(going)

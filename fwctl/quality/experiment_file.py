@@ -5,24 +5,21 @@ Candidates are read like deployments of a spec: the same fields, the same rules,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fwctl.errors import Diagnostic, InvalidSpecError, Severity
-from fwctl.quality.experiment import SEPARATOR, Experiment, Load
+from fwctl.quality.experiment import SEPARATOR, Experiment
 from fwctl.quality.experiment_fields import (
     DECIDED,
     DEFAULT_MAX_REPLICAS,
     EXPERIMENT_FIELDS,
     GIVEN,
-    LONGEST_NAME,
-    SLO_PATHS,
 )
+from fwctl.quality.experiment_values import Values, name_problem
 from fwctl.spec.build import Places, split
-from fwctl.spec.closest import did_you_mean, listed
 from fwctl.spec.files import Given, read_file
 from fwctl.spec.groups import deployment_group, group_of
 from fwctl.spec.mistakes import described
@@ -35,15 +32,9 @@ from fwctl.spec.rules.check import run_rules
 from fwctl.spec.sections import require_fields
 from fwctl.spec.sources import Sources, Span
 from fwctl.spec.view import FileView, RunView, View
-from fwctl.units import parse_duration
 
 KIND = "Experiment"
 FEWEST, MOST = 2, 4
-SHORTEST_LIFE_S, LONGEST_LIFE_S = 600, 7 * 86400
-LARGEST_CAP_USD = 100_000
-_DOLLARS = re.compile(r"\$(\d{1,6}(?:\.\d{1,2})?)")
-_PERCENT = re.compile(r"(\d{1,2}(?:\.\d{1,4})?)%")
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DECIDED = {path: why for why, paths in DECIDED.items() for path in paths}
 
 
@@ -187,10 +178,10 @@ class _File:
 
     def _build(self, top: Checked, candidates: list[_Candidate]) -> Experiment | None:
         get = top.values.get
-        name = self._name(top)
-        cap, life = self._dollars(top), self._life(top)
-        margin = self._margin(top)
-        baseline = self._baseline(top, [item.name for item in candidates])
+        read = Values(top, self._wrong)
+        name = read.name(Path(self.file.source.file).stem.lower())
+        cap, life, margin, load = read.dollars(), read.life_s(), read.margin(), read.load()
+        baseline = read.baseline([item.name for item in candidates])
         if not candidates or None in (cap, life, get("account"), get("suite")):
             return None
         entries = [_entry(f"{name}{SEPARATOR}{item.name}", item, self.report.sources) for item in candidates]
@@ -203,8 +194,8 @@ class _File:
             suite=Path(str(get("suite"))),
             spend_cap_usd=cap or 0.0,
             time_to_live_s=life or 0.0,
-            load=self._load(top),
-            slo=_slo(top),
+            load=load,
+            slo=read.slo(),
             margin=margin,
             deployment=get("deployment"),
             varied={item.name: item.varied for item in candidates},
@@ -224,94 +215,13 @@ class _File:
             sha256={self.file.source.file: self.file.sha256},
         )
 
-    def _load(self, top: Checked) -> Load:
-        get = top.values.get
-        if "load.rate" in top.places and "load.concurrency" in top.places:
-            self._wrong("load.rate", "load.rate and load.concurrency exclude each other", "FW203")
-        default = Load()
-        return Load(
-            concurrency=get("load.concurrency", default.concurrency),
-            rate_per_s=get("load.rate"),
-            repeat=get("load.repeat", default.repeat),
-            warmup=get("load.warmup", default.warmup),
-            seed=get("load.seed", default.seed),
-        )
-
-    def _name(self, top: Checked) -> str:
-        stem = Path(self.file.source.file).stem.lower()
-        name = str(top.values.get("name", stem))
-        problem = name_problem(name)
-        if problem and ("name" in top.values or "name" not in top.places):
-            whose = "" if "name" in top.places else ", the name of the file,"
-            advice = None if "name" in top.places else "write `name:` with another one"
-            self._wrong("name", f"name: {shown(name)}{whose} {problem}", "FW310", advice)
-        return name
-
-    def _dollars(self, top: Checked) -> float | None:
-        text = top.values.get("spend_cap")
-        found = _DOLLARS.fullmatch(str(text)) if text is not None else None
-        if text is None:
-            return None
-        if found is None or not 0 < float(found[1]) <= LARGEST_CAP_USD:
-            message = f"spend_cap: {shown(str(text))} is not an amount up to ${LARGEST_CAP_USD:,}"
-            self._wrong("spend_cap", message, "FW208", "for example $20 or $7.50")
-            return None
-        return float(found[1])
-
-    def _life(self, top: Checked) -> float | None:
-        text = top.values.get("time_to_live")
-        if text is None:
-            return None
-        seconds = parse_duration(text)
-        if not SHORTEST_LIFE_S <= seconds <= LONGEST_LIFE_S:
-            self._wrong("time_to_live", "time_to_live is between 10m and 7d", "FW203")
-        return seconds
-
-    def _margin(self, top: Checked) -> float | None:
-        text = top.values.get("quality.margin")
-        if text is None:
-            return None
-        found = _PERCENT.fullmatch(text)
-        if found is None or float(found[1]) == 0:
-            message = f"quality.margin: {shown(text)} is not a share above 0% and below 100%"
-            self._wrong("quality.margin", message, "FW208", "for example 3%")
-            return None
-        return float(found[1]) / 100
-
-    def _baseline(self, top: Checked, names: list[str]) -> str:
-        wanted = top.values.get("baseline")
-        if wanted is not None and names and wanted not in names:
-            advice = did_you_mean(wanted, names) or listed(names, "the candidates")
-            self._wrong("baseline", f"baseline: {shown(wanted)} is no candidate", "FW205", advice)
-        return str(wanted or (names[0] if names else ""))
-
     def _wrong(self, path: str, message: str, code: str, suggestion: str | None = None) -> None:
         span = self.reader.checked.places.get(path, self.file.start)
         known = path if path in self.reader.checked.places else ""
         self.reader.problem(code, span, message, suggestion, path=known)
 
 
-def name_problem(name: str) -> str | None:
-    """What is wrong with the name of an experiment or a candidate."""
-    if len(name) <= LONGEST_NAME and _NAME.fullmatch(name):
-        return None
-    return f"is not 1 to {LONGEST_NAME} of lower-case letters and digits, with single hyphens between them"
-
-
 def _entry(name: str, item: _Candidate, sources: Sources) -> Deployment:
     fields, own = split(item.checked.values)
     places = Places(sources, {**item.checked.places, "": item.key})
     return Deployment(name, name, fields, own, item.checked.references, places)
-
-
-def _slo(top: Checked) -> dict[str, float]:
-    """`error_rate` as a share, the rest in milliseconds."""
-    found: dict[str, float] = {}
-    for path in SLO_PATHS:
-        value = top.values.get(path)
-        if value is not None:
-            percent = str(value).removesuffix("%")
-            found[path.removeprefix("slo.")] = (
-                float(percent) / 100 if path.endswith("error_rate") else float(value)
-            )
-    return found

@@ -13,15 +13,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from fwctl.errors import FwctlError, InterruptedByUserError, RefusedError
-from fwctl.exitcodes import Exit
+from fwctl.errors import RefusedError
 from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.measure.suite import Suite
 from fwctl.planning.model import Plan
 from fwctl.planning.options import PlanOptions
 from fwctl.quality import experiment_cost as cost
 from fwctl.quality.experiment import Experiment
-from fwctl.quality.experiment_candidates import candidate_of, deletion, leavers, own, require_own, with_ids
+from fwctl.quality.experiment_candidates import candidate_of, own, with_ids
+from fwctl.quality.experiment_deletes import remove, require_done
 from fwctl.quality.experiment_passes import Passes
 from fwctl.quality.experiment_quality import cases_of
 from fwctl.quality.experiment_state import Phase, Spending, State, load, save
@@ -180,12 +180,11 @@ class Course:
         """To the end. Raises FwctlError for what can be gone on with, InterruptedByUserError too."""
         if self.state.phase in (Phase.CREATING, Phase.MEASURING):
             self._create_and_measure()
+        if self.choices.delete_all or self.world.clock.now() >= self.state.end:
+            self._set(keep=None)
+        self._delete()
         if self.state.phase is Phase.CLOSING:
-            self._close()
-        elif self.state.phase is Phase.DONE:
-            if self.choices.delete_all:
-                self._set(keep=None)
-            self._delete()
+            self._set(phase=self.state.ends_as)
         return self.state
 
     def _create_and_measure(self) -> None:
@@ -201,7 +200,7 @@ class Course:
         if self._over:
             self._leave(Phase.CAPPED, self._over)
             return
-        _require_done(result.exit_code, [item.problem.message for item in result.results if item.problem])
+        require_done(result, self.state.name)
         self._set(phase=Phase.MEASURING)
         passes = Passes(self)
         reason = passes.measure()
@@ -219,10 +218,6 @@ class Course:
     def _leave(self, ends_as: Phase, reason: str) -> None:
         self._set(phase=Phase.CLOSING, ends_as=ends_as, keep=None, reason=reason)
         self.world.say(f"{reason}; deleting all candidates")
-
-    def _close(self) -> None:
-        self._delete()
-        self._set(phase=self.state.ends_as)
 
     def _delete(self) -> None:
         """Delete what is not kept. Each marker is read again right before its delete."""
@@ -268,27 +263,3 @@ class Course:
         with self._lock:
             self.state = replace(self.state, **changes)
             save(self.root, self.state)
-
-
-def remove(world: World, spec: Spec, *, name: str | None, keep: str | None) -> int:
-    """Delete the candidates of experiment `name` but `keep`, and those of the stack whose time has passed;
-    how many. Raises RefusedError and FwctlError."""
-    empty = replace(spec, deployments={})
-    live = world.live(empty)
-    now = world.clock.now()
-    going = leavers(live, spec.stack, now, name=name, keep=keep)
-    if not going:
-        return 0
-    plan = world.plan(empty, live, deletion(going, now))
-    require_own(plan, spec.stack)
-    result = world.apply(plan, empty, serve=False)
-    _require_done(result.exit_code, [item.problem.message for item in result.results if item.problem])
-    return len(going)
-
-
-def _require_done(code: Exit, messages: Sequence[str]) -> None:
-    again = "run it again: it goes on from here; the candidates stop by themselves 5 minutes after the load"
-    if code in (Exit.INTERRUPTED, Exit.TERMINATED):
-        raise InterruptedByUserError("the experiment was interrupted", next_steps=[again])
-    if code is not Exit.OK:
-        raise FwctlError("; ".join(messages) or "not everything was done", next_steps=[again])

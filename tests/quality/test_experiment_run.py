@@ -12,8 +12,8 @@ import pytest
 from fwctl.catalog.prices import PriceList
 from fwctl.errors import FwctlError, InterruptedByUserError, RefusedError, UsageError
 from fwctl.measure.suite import load as load_suite
+from fwctl.quality.experiment_deletes import remove
 from fwctl.quality.experiment_quality import cases_of
-from fwctl.quality.experiment_run import remove
 from fwctl.quality.experiment_state import Phase, load
 from fwctl.spec.model import Spec
 from tests.planning.support import NOW, Platform, row

@@ -149,7 +149,7 @@ def _state(call: Call, name: str) -> State:
 
 
 def _check_name(name: str) -> None:
-    from fwctl.quality.experiment_file import name_problem
+    from fwctl.quality.experiment_values import name_problem
 
     if problem := name_problem(name):
         raise UsageError(f"the name {name[:80]!r} {problem}")
@@ -169,7 +169,7 @@ def experiment_stop(
     read again right before each delete. Works without the files of .fwctl too.
     """
     from fwctl.cli.experiments import PlatformWorld
-    from fwctl.quality.experiment_run import remove
+    from fwctl.quality.experiment_deletes import remove
     from fwctl.quality.experiment_state import Phase, load, save
     from fwctl.spec.model import Spec
 
