@@ -9,6 +9,7 @@ from typing import Any
 from fwctl.quality.arms import Arm
 from fwctl.quality.floor import floor_of
 from fwctl.quality.model import BROKEN, GRADED, Outcome
+from fwctl.quality.totals import LEAST_FOR_ZERO
 from fwctl.quality.verdict import ALPHA, Counts, Gate, Judgement, Pair, count, judge
 from fwctl.stats.binomial import wilson
 from fwctl.stats.multiplicity import holm
@@ -31,7 +32,11 @@ def compare_arms(
     types = _types(quality_pairs)
     broken_counts = count(_whole(base, candidate, keys))
     broken = judge(broken_counts, broken_margin)
-    invalid = [*_invalid(base, candidate, keys), *_nothing(counts)]
+    invalid = [
+        *_invalid(base, candidate, keys),
+        *_nothing(counts),
+        *(_all_wrong(types) if len(types) > 1 else ()),
+    ]
     verdict = _verdict(invalid, quality, broken, types)
     return {
         "base": base.text,
@@ -130,6 +135,21 @@ def _classes(base: Arm, candidate: Arm, keys: Sequence[Key]) -> dict[str, dict[s
         }
         for outcome in BROKEN
     }
+
+
+def _all_wrong(types: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Types of which one side has many answers and not one right, while the other has some: a template or
+    a stop word, which no comparison of quality can tell from a loss."""
+    found = []
+    for row in types:
+        right = {"base": row["both"] + row["only_base"], "candidate": row["both"] + row["only_candidate"]}
+        for word, other in (("base", "candidate"), ("candidate", "base")):
+            if row["n_pairs"] >= LEAST_FOR_ZERO and not right[word] and right[other] > row["n_pairs"] / 5:
+                found.append(
+                    f"{word}: none of {row['n_pairs']} answers of type {row['type']} is right: look at the "
+                    "chat template, stop words and max_tokens first"
+                )
+    return found
 
 
 def _nothing(counts: Counts) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from fwctl.measure.target import Target
 from fwctl.quality.cases import Cases, before_sending
 from fwctl.quality.graders.judge import LEAST_AGREEMENT, consistency
 from fwctl.quality.graders.means import Means
-from fwctl.quality.grading import NAME, grade_run, last_attempts, read_grades
+from fwctl.quality.grading import NAME, ONLY_REASONING, grade_run, last_attempts, read_grades
 from fwctl.quality.outlook import DISCORDANCE, MARGIN, outlook
 from fwctl.quality.retries import CAP, retry_cut_answers
 from fwctl.quality.structured_counts import structured_counts
@@ -96,6 +97,7 @@ def grade_folder(
 def _quality(evaluation: Evaluation, warnings: Sequence[str]) -> dict[str, Any]:
     plan, cases = evaluation.plan, evaluation.cases
     found = totals(read_grades(plan.out / NAME))
+    warnings = [*warnings, *_used_up(read_grades(plan.out / NAME))]
     structured = structured_counts(read_rows(plan.records), last_attempts(plan.records), cases, plan.targets)
     for name, figures in found.items():
         figures["structured"] = structured.get(name)
@@ -112,6 +114,16 @@ def _quality(evaluation: Evaluation, warnings: Sequence[str]) -> dict[str, Any]:
         "judge": judge,
         "warnings": [*warnings, *_doubts(judge)],
     }
+
+
+def _used_up(grades: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Targets whose reasoning left no tokens for an answer."""
+    counts = Counter(row["target"] for row in grades if row["note"] == ONLY_REASONING)
+    return [
+        f"{name}: reasoning used up max_tokens in {count} answers: "
+        "give more tokens, or a lower reasoning_effort"
+        for name, count in sorted(counts.items())
+    ]
 
 
 def _judge(out: Path, means: Means) -> dict[str, Any] | None:

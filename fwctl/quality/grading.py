@@ -25,6 +25,8 @@ BATCH = 200
 Row = Mapping[str, Any]
 Key = tuple[str, str, int]
 
+ONLY_REASONING = "length: the tokens were used up by reasoning"
+
 # What a failed request means for the answer; every other class is a failure of the request.
 _OUTCOMES = {
     ErrorClass.EMPTY: Outcome.EMPTY,
@@ -83,10 +85,13 @@ def broken(row: Row, case: Case) -> tuple[Outcome, str] | None:
     """What is wrong with an answer before anybody looks at its quality; None when nothing is."""
     error, text = row.get("error_class"), row.get("text") or ""
     why = degenerate(text)
-    if error is not None and error not in _BROKEN_FORMAT:
+    if error is not None and error not in (*_BROKEN_FORMAT, ErrorClass.LENGTH):
         return _OUTCOMES.get(ErrorClass(error), Outcome.FAILED), str(error)
     if row.get("finish_reason") == "length" and (case.spec is not None or why is not None):
-        return (Outcome.TRUNCATED, "length") if why is None else (Outcome.DEGENERATE, why)
+        if why is not None:
+            return Outcome.DEGENERATE, why
+        silent = not text.strip() and row.get("reasoning_tokens")
+        return Outcome.TRUNCATED, ONLY_REASONING if silent else "length"
     if not text.strip() and row.get("finish_reason") != "tool_calls":
         return Outcome.EMPTY, "no visible text"
     if why is not None:

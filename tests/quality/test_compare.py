@@ -115,6 +115,13 @@ def test_an_outage_makes_the_comparison_invalid(tmp_path: Path) -> None:
     assert said(found) == {"eval_valid": ("fail", "candidate: none of 20 graded answers is right")}
 
 
+def test_a_type_without_one_right_answer_is_no_loss_of_quality(tmp_path: Path) -> None:
+    kind = {f"p{at}": "cot" if at < 20 else "chat" for at in range(400)}
+    found = compared(tmp_path, outcomes(400), outcomes(400, wrong=20), kind=kind)
+    assert found["verdict"] == "invalid"
+    assert found["invalid_reasons"][0].startswith("candidate: none of 20 answers of type cot is right")
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [({"suite": "sha256:b"}, "the prompt sets differ"), ({"graders": "sha256:h"}, "the graders differ")],

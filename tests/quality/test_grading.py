@@ -33,6 +33,7 @@ def test_broken_answers_are_a_class_of_their_own(tmp_path: Path) -> None:
         "empty": record("empty", " \n"),
         "no-token": record("no-token", "", error_class="empty"),
         "cut": record("cut", "ye", finish_reason="length"),
+        "thought": record("thought", "", finish_reason="length", reasoning_tokens=90),
         "torn": record("torn", "ye", error_class="truncated"),
         "refused": record("refused", "", error_class="rate_limited", finish_reason=None),
         "loop": record("loop", "no " * 200),
@@ -47,12 +48,14 @@ def test_broken_answers_are_a_class_of_their_own(tmp_path: Path) -> None:
         "empty": "empty",
         "no-token": "empty",
         "cut": "truncated",
+        "thought": "truncated",
         "torn": "truncated",
         "refused": "failed",
         "loop": "degenerate",
         "tool": "wrong",
     }
     assert grades(tmp_path)["refused"]["note"] == "rate_limited"
+    assert grades(tmp_path)["thought"]["note"] == "length: the tokens were used up by reasoning"
 
 
 def test_json_that_breaks_its_format_is_wrong_and_whitespace_is_degenerate(tmp_path: Path) -> None:
