@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
-from fwctl.errors import FwctlError
 from fwctl.speculation.reading import Part
 from fwctl.speculation.running import Work, job_of, run_job, unpacked
 from fwctl.speculation.suffix import SuffixIndex
 from fwctl.speculation.tally import Tally
 
 
-def replay_on_ray(work: Work, todo: Sequence[Part], index: SuffixIndex | None) -> Tally:
+def replay_on_ray(work: Work, todo: Sequence[Part], index: SuffixIndex | None, ray: Any) -> Tally:
     """One Ray task a part; whole numbers add up, so the order in which they end does not matter.
 
-    RAY_ADDRESS names a running cluster; without it Ray starts `jobs` workers on this machine. FwctlError
-    without the extra.
+    RAY_ADDRESS names a running cluster; without it Ray starts `jobs` workers on this machine.
     """
-    try:
-        ray: Any = import_module("ray")
-    except ImportError:
-        raise FwctlError(
-            "--engine ray needs Ray, which is not installed",
-            next_steps=["pip install 'fwctl[cluster]'", "or --jobs N on one machine"],
-        ) from None
     begun = not ray.is_initialized()
     if begun:
         here = {} if work.environ.get("RAY_ADDRESS") else {"num_cpus": work.jobs, "include_dashboard": False}

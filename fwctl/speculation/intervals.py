@@ -46,6 +46,16 @@ def gain(rows: Sequence[Row], costs: Costs) -> float:
     return sum(row[0] for row in rows) / sum(cost(row, costs) for row in rows)
 
 
+def break_even_verify_cost(rows: Sequence[Row], costs: Costs) -> float | None:
+    """The cost of verifying a token at which the gain is gone; None when nothing was drafted.
+
+    Verification costs more the fuller the batches are, so this says how much load the gain survives.
+    """
+    drafted = sum(row[2] + row[3] for row in rows)
+    saved = sum(row[0] - row[1] - costs.draft * row[3] for row in rows)
+    return max(0.0, saved / drafted) if drafted else None
+
+
 def interval(rows: Sequence[Row], costs: Costs, confidence: float = CONFIDENCE) -> Interval:
     """Bootstrap over groups of conversations: percentiles of the logarithm, widened for few groups.
 

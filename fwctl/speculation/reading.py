@@ -86,7 +86,7 @@ def read(part: Part) -> Iterator[Any]:
     kind = _kind(part.name)
     try:
         if "://" in part.path or kind == "parquet":
-            yield from by_duckdb(part)
+            yield from by_duckdb(part, load_duckdb(part.name))
         elif kind == "zstd":
             yield from _zstd(part)
         elif kind == "gzip":
@@ -173,18 +173,22 @@ def _zstd(part: Part) -> Iterator[Any]:
         except module.ZstdError as error:
             raise _unreadable(part.name, error) from None
         return
-    yield from by_duckdb(part)
+    yield from by_duckdb(part, load_duckdb(part.name))
 
 
-def by_duckdb(part: Part) -> Iterator[Any]:
-    """Parquet files, and JSONL files in every compression and place that DuckDB knows."""
+def load_duckdb(name: str) -> Any:
+    """The package, to read what has this name. FwctlError without the extra."""
     try:
-        duckdb: Any = import_module("duckdb")
+        return import_module("duckdb")
     except ImportError:
         raise FwctlError(
-            f"reading {part.name} needs DuckDB, which is not installed",
+            f"reading {name} needs DuckDB, which is not installed",
             next_steps=["pip install 'fwctl[traces]'", "or give JSONL files, plain or gzip"],
         ) from None
+
+
+def by_duckdb(part: Part, duckdb: Any) -> Iterator[Any]:
+    """Parquet files, and JSONL files in every compression and place that DuckDB knows."""
     query = _PARQUET if _kind(part.name) == "parquet" else _JSON_LINES
     try:
         with closing(duckdb.connect(config={"threads": "1", "memory_limit": "1GB"})) as connection:

@@ -11,11 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fwctl.speculation.entries import DRAFT, NGRAM, PREDICTION, RECOMMENDED, Entry, Options, entries
-from fwctl.speculation.intervals import CONFIDENCE, MIN_GROUPS, acceptance, gain, interval
+from fwctl.speculation.entries import DRAFT, NGRAM, RECOMMENDED, Entry, Options, entries
+from fwctl.speculation.intervals import (
+    CONFIDENCE,
+    MIN_GROUPS,
+    acceptance,
+    break_even_verify_cost,
+    gain,
+    interval,
+)
 from fwctl.speculation.tally import CHOOSE, JUDGE, Tally, TypeTally
 
-MARGIN = 0.05  # a gain that is worth a change of a deployment
+MARGIN = 0.10  # a smaller gain counts as no difference in `bench compare` and could not be confirmed
 TIE = 0.03  # gains this close count as equal, and the source that is easier to take back wins
 MOST_SLOWER = 0.5
 LEAST_COVERED = 0.8  # of the judged requests a source must have been replayed on, to speak for all
@@ -101,6 +108,7 @@ def _source(bench: Bench, at: int) -> dict[str, Any]:
         "drafting_share": 1 - histogram.drafted[0] / sum(histogram.drafted),
         "speedup": interval(counts.rows(JUDGE, at), bench.options.costs).to_json(),
         "share_slower": counts.slower[at] / answered,
+        "break_even_verify_cost": break_even_verify_cost(counts.rows(JUDGE, at), bench.options.costs),
     }
 
 
@@ -172,6 +180,6 @@ def _patches(entry: Entry) -> dict[str, Any]:
     elif entry.source == DRAFT:
         model = {"draft_model": entry.model} if entry.model else {}
         spec = {"speculation": {"mode": "draft", **model, "draft_tokens": entry.k}}
-    elif entry.source == PREDICTION:
+    else:
         request = {"prediction": {"type": "content", "content": f"<{entry.field}>"}}
     return {"spec_patch": spec, "request_patch": request}

@@ -138,7 +138,8 @@ def align(
     """The answer's tokens and the recorded choices in the same alphabet; None when they do not match.
 
     Recorded choices lie beside the answer's own recorded tokens, or beside what the tokenizer makes of it:
-    ids beside ids of an exact tokenizer, texts beside the texts of its tokens.
+    ids beside ids of an exact tokenizer, texts beside the texts of its tokens. Texts without any blanks
+    lie beside words or tokens without theirs.
     """
     choices = trace.draft_tokens or ()
     beside: Sequence[int | str]
@@ -147,7 +148,7 @@ def align(
     elif all(isinstance(item, int) for item in choices):
         beside = answer if tokenizer.exact else ()
     else:
-        beside = tokenizer.texts(trace.completion)
+        beside = _texts_beside(trace.completion, choices, tokenizer)
     if len(beside) != len(choices):
         return None
     numbers: dict[int | str, int] = {}
@@ -155,6 +156,14 @@ def align(
         [numbers.setdefault(item, len(numbers)) for item in beside],
         [numbers.setdefault(item, len(numbers)) for item in choices],
     )
+
+
+def _texts_beside(completion: str, choices: Sequence[int | str], tokenizer: Tokenizer) -> Sequence[int | str]:
+    texts = tokenizer.texts(completion)
+    if any(isinstance(item, str) and item != item.strip() for item in choices):
+        return texts
+    words = completion.split()
+    return words if len(words) == len(choices) else [text.strip() for text in texts]
 
 
 def training(traces: Iterable[Trace], tokenizer: Tokenizer) -> Iterator[tuple[list[int], list[int]]]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from fwctl.speculation.reading import PART_BYTES, Part, parts, read, read_suite
 from fwctl.speculation.replay import Replayer, training
 from fwctl.speculation.suffix import SuffixIndex
 from fwctl.speculation.tally import Tally
-from fwctl.speculation.tokens import Tokenizer, approximate, exact
+from fwctl.speculation.tokens import Tokenizer, approximate, exact, load_tokenizers
 from fwctl.speculation.trace import Trace, UnusableTraceError
 from fwctl.speculation.trace import read as read_trace
 
@@ -60,11 +61,14 @@ class Replayed:
 
 def tokenizer_of(options: Options, folder: Path) -> Tokenizer:
     """Exact when the options name a tokenizer.json. FwctlError or UsageError as `tokens.exact`."""
-    return exact(folder / options.tokenizer) if options.tokenizer else approximate()
+    if options.tokenizer is None:
+        return approximate()
+    return exact(folder / options.tokenizer, load_tokenizers())
 
 
 def replay(work: Work, engine: str = "local") -> Replayed:
     """Build the index, replay every part, add up. Raises UsageError for bad files, FwctlError."""
+    ray = load_ray() if engine == "ray" else None
     todo = parts(work.files, work.folder, part_bytes=work.part_bytes)
     tokenizer = tokenizer_of(work.options, work.folder)
     index = build_index(work, todo, tokenizer)
@@ -72,15 +76,26 @@ def replay(work: Work, engine: str = "local") -> Replayed:
     if work.drafter is not None:
         asked = ask_drafter(work, todo, tokenizer, work.drafter)
         work, asks = replace(work, right=asked.right), asked.asks
-    if engine == "ray":
+    if ray is not None:
         from fwctl.speculation.cluster import replay_on_ray
 
-        tally = replay_on_ray(work, todo, index)
+        tally = replay_on_ray(work, todo, index, ray)
     elif work.jobs > 1 and len(todo) > 1:
         tally = _in_processes(work, todo, index)
     else:
         tally = replay_parts(work, todo, index, tokenizer)
     return Replayed(tally, tokenizer.about, size, asks)
+
+
+def load_ray() -> Any:
+    """The package. FwctlError without the extra."""
+    try:
+        return import_module("ray")
+    except ImportError:
+        raise FwctlError(
+            "--engine ray needs Ray, which is not installed",
+            next_steps=["pip install 'fwctl[cluster]'", "or --jobs N on one machine"],
+        ) from None
 
 
 def ask_drafter(work: Work, todo: Sequence[Part], tokenizer: Tokenizer, drafter: Drafter) -> Asked:

@@ -61,18 +61,22 @@ def approximate() -> Tokenizer:
     return Tokenizer(lambda text: [ids[piece] for piece in pieces(text)], pieces, ends, False, APPROXIMATION)
 
 
-def exact(path: Path) -> Tokenizer:
-    """The tokenizer of a tokenizer.json. FwctlError without the extra, UsageError for a bad file."""
+def load_tokenizers() -> Any:
+    """The package. FwctlError without the extra."""
     try:
-        module = import_module("tokenizers")
+        return import_module("tokenizers")
     except ImportError:
         raise FwctlError(
             "exact token counts need the tokenizers package, which is not installed",
             next_steps=["pip install 'fwctl[tokenizers]'", "leave --tokenizer out for an approximation"],
         ) from None
+
+
+def exact(path: Path, tokenizers: Any) -> Tokenizer:
+    """The tokenizer of a tokenizer.json, by the package of that name. UsageError for a bad file."""
     text = _read(path)
     try:
-        tokenizer = module.Tokenizer.from_str(text)
+        tokenizer = tokenizers.Tokenizer.from_str(text)
     except Exception:  # the package raises bare Exception for a file it does not understand
         raise UsageError(
             f"{path} is not a tokenizer.json that the tokenizers package can read",

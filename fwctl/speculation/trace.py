@@ -40,6 +40,7 @@ NOT_TEXT = "neither `messages` nor `prompt`"
 NO_ANSWER = "no answer"
 FAILED = "failed request"
 WRONG = "not an object"
+_ANSWERED = ("ok", "client_gone")  # how the router says that a text was the model's
 
 
 def read(item: object, suite: Mapping[str, Mapping[str, Any]] | None = None) -> Trace:
@@ -50,7 +51,7 @@ def read(item: object, suite: Mapping[str, Mapping[str, Any]] | None = None) -> 
     """
     if not isinstance(item, dict):
         raise UnusableTraceError(WRONG)
-    if item.get("error_class") or item.get("error"):
+    if item.get("error_class") or item.get("error") or item.get("outcome", "ok") not in _ANSWERED:
         raise UnusableTraceError(FAILED)
     name = _text(item.get("id") or item.get("prompt_id") or item.get("custom_id") or "")
     request = _request(item, (suite or {}).get(_text(item.get("prompt_id") or "")))

@@ -8,6 +8,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,10 +16,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fwctl.errors import FwctlError, UsageError
+from fwctl.speculation import worker
+from fwctl.speculation.cluster import replay_on_ray
 from fwctl.speculation.entries import Options
 from fwctl.speculation.reading import MAX_LINE_BYTES, Part, by_duckdb, parts, read, read_suite
 from fwctl.speculation.recommend import judge
-from fwctl.speculation.running import Work, replay
+from fwctl.speculation.running import (
+    Work,
+    build_index,
+    job_of,
+    replay,
+    replay_parts,
+    run_job,
+    unpacked,
+)
+from fwctl.speculation.tokens import approximate
 from tests.speculation import traffic
 
 ITEMS: list[dict[str, Any]] = [{"id": f"{number}", "text": "ä" * (number % 7)} for number in range(50)]
@@ -109,7 +121,7 @@ def test_parquet_and_zstd_files_hold_the_same(tmp_path: Path) -> None:
     plain = everything(tmp_path, "a.jsonl")
     assert everything(tmp_path, "a.parquet") == plain
     assert everything(tmp_path, "a.jsonl.zst") == plain
-    assert list(by_duckdb(Part("a.jsonl.zst", str(tmp_path / "a.jsonl.zst")))) == plain
+    assert list(by_duckdb(Part("a.jsonl.zst", str(tmp_path / "a.jsonl.zst")), duckdb)) == plain
     twice = (tmp_path / "a.jsonl.zst").read_bytes() * 2
     (tmp_path / "twice.jsonl.zst").write_bytes(twice)
     assert everything(tmp_path, "twice.jsonl.zst") == plain * 2
@@ -119,6 +131,57 @@ def test_parquet_and_zstd_files_hold_the_same(tmp_path: Path) -> None:
     (tmp_path / "b.zst").write_bytes(b"no zstd")
     with pytest.raises(UsageError, match=r"b\.zst"):
         everything(tmp_path, "b.zst")
+
+
+class Database:
+    """The part of DuckDB that is used. It answers every query with the same rows."""
+
+    class Error(Exception):
+        """As in the package."""
+
+    def __init__(self, *rows: str, problem: str = "") -> None:
+        self.rows = [(row,) for row in rows]
+        self.problem = problem
+        self.asked: list[Any] = []
+
+    def connect(self, config: dict[str, str]) -> Database:
+        assert config["memory_limit"] == "1GB"
+        return self
+
+    def execute(self, query: str, values: list[str]) -> Database:
+        self.asked.append((query, values))
+        if self.problem:
+            raise self.Error(self.problem)
+        return self
+
+    def fetchmany(self, count: int) -> list[tuple[str]]:
+        found, self.rows = self.rows[:count], self.rows[count:]
+        return found
+
+    def close(self) -> None:
+        self.asked.append("closed")
+
+
+def test_rows_of_a_table_are_traces() -> None:
+    database = Database(
+        '{"id": "1", "messages": "[{\\"role\\": \\"user\\"}]"}', "[]", '{"prompt": "[not json"}'
+    )
+    found = list(by_duckdb(Part("t.parquet", "/t.parquet"), database))
+    assert found == [{"id": "1", "messages": [{"role": "user"}]}, [], {"prompt": "[not json"}]
+    assert "read_parquet" in database.asked[0][0]
+    assert database.asked[0][1] == ["/t.parquet"]
+    assert database.asked[-1] == "closed"
+    lines = Database('{"id": "1"}')
+    assert list(by_duckdb(Part("s3://b/*.jsonl.gz", "s3://b/*.jsonl.gz"), lines)) == [{"id": "1"}]
+    assert "read_json_objects" in lines.asked[0][0]
+
+
+def test_what_a_database_cannot_read_is_one_error() -> None:
+    part = Part("t.parquet", "/t.parquet")
+    with pytest.raises(UsageError, match=r"DuckDB cannot read t\.parquet: no magic bytes"):
+        list(by_duckdb(part, Database(problem="no magic bytes\nLINE 1: SELECT")))
+    with pytest.raises(UsageError, match=r"t\.parquet:2: this is not JSON"):
+        list(by_duckdb(part, Database("{}", '{"messages": "[broken"}')))
 
 
 def test_a_suite_is_read_by_id(tmp_path: Path) -> None:
@@ -154,6 +217,82 @@ def test_an_error_of_a_worker_is_told_like_ones_own(tmp_path: Path) -> None:
     environ = {"PYTHONPATH": str(Path(__file__).parents[2])}
     with pytest.raises(UsageError, match=r"b\.jsonl:2: this is not JSON"):
         replay(Work(("a.jsonl", "b.jsonl"), tmp_path, options, jobs=2, environ=environ))
+
+
+def test_a_worker_reads_its_job_and_leaves_its_result(tmp_path: Path) -> None:
+    traffic.write(tmp_path / "a.jsonl", traffic.edit(20))
+    work = Work(("a.jsonl",), tmp_path, Options(lengths=(2,), draft_tokens=(2, 8)))
+    todo = parts(work.files, tmp_path)
+    index = build_index(work, todo, approximate())
+    assert index is not None
+    (tmp_path / "index").write_bytes(index.to_bytes())
+    (tmp_path / "job.json").write_text(json.dumps(job_of(work, todo, True)))
+    worker.main(str(tmp_path / "job.json"))
+    assert judge(unpacked(json.loads((tmp_path / "job.out").read_text())), work.options) == digits(work)
+    broken = job_of(work, [Part("none", str(tmp_path / "none"))], False)
+    with pytest.raises(UsageError, match="cannot read none"):
+        unpacked(run_job(broken, None))
+    with pytest.raises(FwctlError, match="oops"):
+        unpacked({"message": "oops", "next_steps": [], "usage": False})
+
+
+def test_a_worker_that_dies_is_told(tmp_path: Path) -> None:
+    traffic.write(tmp_path / "a.jsonl", traffic.edit(5))
+    traffic.write(tmp_path / "b.jsonl", traffic.edit(5))
+    options = Options(lengths=(2,), draft_tokens=(2,), index_tokens=0)
+    (tmp_path / "fwctl").mkdir()
+    (tmp_path / "fwctl/__init__.py").write_text("raise SystemExit('out of order')")
+    work = Work(("a.jsonl", "b.jsonl"), tmp_path, options, jobs=2, environ={"PYTHONPATH": str(tmp_path)})
+    with pytest.raises(FwctlError, match="without a result: out of order"):
+        replay(work)
+
+
+class Cluster:
+    """The part of Ray that is used; tasks run when they are asked for, the last one first."""
+
+    def __init__(self) -> None:
+        self.started: list[dict[str, Any]] = []
+        self.stopped = False
+
+    def is_initialized(self) -> bool:
+        return False
+
+    def init(self, **settings: Any) -> None:
+        self.started.append(settings)
+
+    def shutdown(self) -> None:
+        self.stopped = True
+
+    def put(self, value: bytes) -> bytes:
+        return value
+
+    def remote(self, function: Any) -> Any:
+        return SimpleNamespace(remote=lambda *values: lambda: json.loads(json.dumps(function(*values))))
+
+    def wait(self, waiting: list[Any]) -> tuple[list[Any], list[Any]]:
+        return waiting[-1:], waiting[:-1]
+
+    def get(self, task: Any) -> Any:
+        return task()
+
+
+@pytest.mark.parametrize(
+    ("environ", "settings"),
+    [({}, {"num_cpus": 2, "include_dashboard": False}), ({"RAY_ADDRESS": "auto"}, {})],
+)
+def test_parts_of_a_cluster_add_up_to_the_same_digits(
+    tmp_path: Path, environ: dict[str, str], settings: dict[str, Any]
+) -> None:
+    traffic.write(tmp_path / "a.jsonl", traffic.edit(20), traffic.narrow(20))
+    work = Work(("a.jsonl",), tmp_path, Options(lengths=(2,), draft_tokens=(2, 8)), jobs=2, environ=environ)
+    todo = parts(work.files, tmp_path, part_bytes=4000)
+    assert len(todo) > 3
+    ray = Cluster()
+    for index in (build_index(work, todo, approximate()), None):
+        expected = judge(replay_parts(work, todo, index), work.options)
+        assert judge(replay_on_ray(work, todo, index, ray), work.options) == expected
+    assert ray.started[0] == {"log_to_driver": False, "logging_level": "ERROR", **settings}
+    assert ray.stopped
 
 
 @pytest.mark.skipif(has("ray"), reason="Ray is installed")

@@ -45,7 +45,7 @@ def test_open_ended_chat_is_left_alone() -> None:
     found = one(traffic.chat(60))["recommendation"]
     assert found["source"] == "none"
     assert (found["settings"], found["spec_patch"], found["request_patch"]) == ({}, {}, {})
-    assert "gain 5 %" in found["reason"]
+    assert "gain 10 %" in found["reason"]
 
 
 def test_edits_want_a_prediction() -> None:
@@ -80,6 +80,18 @@ def test_a_draft_that_costs_more_than_it_brings_is_not_recommended() -> None:
     found = one(traffic.narrow(60, right=0.3), costs=Costs(0.3, 0.02))
     assert found["recommendation"]["source"] == "none"
     assert source(found, "draft")["share_slower"] > 0.5
+
+
+def test_a_gain_of_a_few_long_answers_does_not_make_up_for_a_loss_of_most() -> None:
+    random = traffic.Random(6)
+    items = []
+    for number in range(90):
+        words = traffic.words(random, 200 if number % 3 == 0 else 10)
+        drafted = words if number % 3 == 0 else ["?"] * len(words)
+        items.append({"prompt": f"{number}", "completion": " ".join(words), "draft_tokens": drafted})
+    found = one(items)["recommendation"]
+    assert found["source"] == "none"
+    assert "% of the requests would be slower" in found["reason"]
 
 
 def test_repeated_answers_show_in_the_suffix_index() -> None:
@@ -127,6 +139,9 @@ def test_draft_tokens_that_do_not_lie_beside_the_answer_are_counted() -> None:
         ({"completion_tokens": [5, 6], "draft_tokens": [5, 7]}, True),
         ({"completion_tokens": ["a", "b"], "draft_tokens": ["a", "b"]}, True),
         ({"draft_tokens": ["one", " two"]}, True),
+        ({"draft_tokens": ["one", "two"]}, True),
+        ({"completion": "exceptional two", "draft_tokens": ["exceptional", "two"]}, True),  # words
+        ({"completion": "exceptional two", "draft_tokens": ["except", "ional", "two"]}, True),
         ({"draft_tokens": [1, 2]}, False),  # ids mean nothing beside approximate tokens
     ],
 )

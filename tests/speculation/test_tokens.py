@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwctl.errors import FwctlError, UsageError
-from fwctl.speculation.tokens import approximate, exact, pieces
+from fwctl.speculation.tokens import approximate, exact, load_tokenizers, pieces
 
 HAS_TOKENIZERS = importlib.util.find_spec("tokenizers") is not None
 # A tokenizer of whole words, as tokenizers 0.23 writes it; written by hand.
@@ -34,7 +36,8 @@ def test_pieces_by_hand() -> None:
 def test_pieces_are_the_text_again(text: str) -> None:
     assert "".join(pieces(text)) == text
     found = approximate()
-    assert len(found.ids(text)) == len(found.texts(text))
+    assert len(found.ids(text)) == len(found.texts(text)) == len(found.ends(text))
+    assert not text or found.ends(text)[-1] == len(text)
 
 
 @settings(max_examples=60)
@@ -55,9 +58,9 @@ def test_ids_are_the_same_in_every_process() -> None:
 
 
 @pytest.mark.skipif(HAS_TOKENIZERS, reason="tokenizers is installed")
-def test_without_the_extra_the_install_is_named(tmp_path: Path) -> None:
+def test_without_the_extra_the_install_is_named() -> None:
     with pytest.raises(FwctlError) as caught:
-        exact(tmp_path / "tokenizer.json")
+        load_tokenizers()
     assert caught.value.next_steps[0] == "pip install 'fwctl[tokenizers]'"
 
 
@@ -65,18 +68,55 @@ def test_without_the_extra_the_install_is_named(tmp_path: Path) -> None:
 def test_a_tokenizer_gives_exact_ids(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text(WORDS)
-    found = exact(path)
+    found = exact(path, load_tokenizers())
     assert found.ids("one two three \ud800") == [1, 2, 0, 0]
     assert found.texts("one  two") == ["one", "two"]
     assert found.exact
     assert found.about == "exact: tokenizer.json"
 
 
-@pytest.mark.skipif(not HAS_TOKENIZERS, reason="needs the extra tokenizers")
-def test_what_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
+class Package:
+    """The part of the tokenizers package that is used, for a file that holds nothing but `words`."""
+
+    class Tokenizer:
+        class Encoding:
+            def __init__(self, text: str) -> None:
+                spans = [match.span() for match in re.finditer(r"\S+", text)]
+                self.ids = [begin for begin, _ in spans]
+                self.offsets = spans
+
+        @classmethod
+        def from_str(cls, text: str) -> Package.Tokenizer:
+            if text != "words":
+                raise Exception("expected value at line 1")
+            return cls()
+
+        def no_truncation(self) -> None:
+            self.whole = True
+
+        def no_padding(self) -> None:
+            self.bare = self.whole
+
+        def encode(self, text: str, *, add_special_tokens: bool) -> Encoding:
+            assert self.bare
+            assert not add_special_tokens
+            return self.Encoding(text)
+
+
+def test_ids_texts_and_ends_are_those_of_the_package(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text("words")
+    found = exact(tmp_path / "tokenizer.json", Package)
+    assert found.ids("one  two") == [0, 5]
+    assert found.texts("one  two") == ["one", "two"]
+    assert found.ends("one  two") == [3, 8]
+    assert found.exact
+
+
+@pytest.mark.parametrize("tokenizers", [Package, load_tokenizers() if HAS_TOKENIZERS else Package])
+def test_what_is_no_tokenizer_is_refused(tmp_path: Path, tokenizers: Any) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
     (tmp_path / "json").write_text("{}")
-    for name in ("none", "pipe", "bytes", "json", "."):
-        with pytest.raises(UsageError, match="tokenizer"):
-            exact(tmp_path / name)
+    for name in ("none", "pipe", "bytes", "json", ".", "a" * 300):
+        with pytest.raises(UsageError, match=r"tokenizer|too long"):
+            exact(tmp_path / name, tokenizers)

@@ -61,6 +61,7 @@ def test_a_bench_record_takes_its_prompt_from_the_suite() -> None:
         ({"prompt": "x", "completion": {"choices": [7]}}, NO_ANSWER),
         ({"prompt": "x", "completion": {"choices": []}}, NO_ANSWER),
         ({"prompt": "x", "completion": "y", "error_class": "timeout_total"}, FAILED),
+        ({"prompt": "x", "completion": "y", "outcome": "target_failed_midway"}, FAILED),
     ],
 )
 def test_what_cannot_be_replayed_says_why(item: object, reason: str) -> None:

@@ -142,8 +142,8 @@ def speculate_replay(
         typer.Option("--tokenizer", metavar="FILE", help="tokenizer.json of the model, for exact tokens."),
     ] = None,
     margin: Annotated[
-        float, typer.Option("--margin", metavar="X", help="Least gain that is recommended [0.05].")
-    ] = 0.05,
+        float, typer.Option("--margin", metavar="X", help="Least gain that is recommended [0.1].")
+    ] = 0.1,
     jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="Processes [1].")] = 1,
     engine: Annotated[
         str, typer.Option("--engine", metavar="E", help="local, or ray for a cluster [local].")
@@ -160,7 +160,7 @@ def speculate_replay(
     if not 1 <= jobs <= MAX_JOBS or engine not in ENGINES:
         raise UsageError(f"--jobs is a number from 1 to {MAX_JOBS}, --engine local or ray")
     if not 0 <= margin < 10:
-        raise UsageError("--margin is a share from 0, such as 0.05 for 5 %")
+        raise UsageError("--margin is a share from 0, such as 0.1 for 10 %")
     options = sources.to_options(tokenizer)
     env = call.env
     drafter = sources.drafter(call)
