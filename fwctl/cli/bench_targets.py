@@ -30,6 +30,7 @@ class DeploymentNames:
 
     def __call__(self, name: str, account: str | None) -> Resolved:
         """Raises UsageError for a name that the specs do not have or that does not run."""
+        from fwctl.measure.objectives import slo_seconds
         from fwctl.measure.targets_file import Resolved
 
         if name.startswith("accounts/"):
@@ -41,14 +42,14 @@ class DeploymentNames:
         try:
             item = self._running(spec, entry)
         except FwctlError as error:
-            if isinstance(error, UsageError) or (found := self._written(spec, name)) is None:
+            if isinstance(error, UsageError) or (found := self._written(spec, entry)) is None:
                 raise
             self.call.output.message(f"{error.message}; the model string of {name} is that of the last apply")
             return found
         base = f"accounts/{item.account}/deployments/{item.deployment_id}"
         router = entry.fields.get("router")
         model = f"accounts/{item.account}/routers/{router}" if router else base
-        return Resolved(model, base, self._usd_per_hour(spec, item))
+        return Resolved(model, base, self._usd_per_hour(spec, item), slo_seconds(entry.own))
 
     def spec(self) -> Spec:
         """The specs, read once. Raises InvalidSpecError or UsageError."""
@@ -63,8 +64,9 @@ class DeploymentNames:
             self._spec = require_valid(self.call, load_specs(self.call, self.specs))
         return self._spec
 
-    def _written(self, spec: Spec, name: str) -> Resolved | None:
+    def _written(self, spec: Spec, wanted: Deployment) -> Resolved | None:
         """What the file of `settings.outputs` holds, as the last apply left it."""
+        from fwctl.measure.objectives import slo_seconds
         from fwctl.measure.targets_file import Resolved
 
         outputs = spec.settings.get("outputs")
@@ -72,11 +74,11 @@ class DeploymentNames:
         if not outputs or not path.is_file():
             return None
         try:
-            entry: Any = json.loads(path.read_bytes())["models"][name]
+            entry: Any = json.loads(path.read_bytes())["models"][wanted.name]
             base, router = entry["base"], entry["router"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
-        return Resolved(str(router or base), str(base))
+        return Resolved(str(router or base), str(base), None, slo_seconds(wanted.own))
 
     def _running(self, spec: Spec, entry: Deployment) -> LiveDeployment:
         from fwctl.cli.session import Session

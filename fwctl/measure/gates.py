@@ -148,19 +148,6 @@ def slo_conditions(own: Mapping[str, Any], name: str) -> list[Condition]:
     return found
 
 
-def slo_seconds(own: Mapping[str, Any]) -> dict[str, float]:
-    """Objectives for one request, seconds by metric; what goodput counts."""
-    return {
-        metric: own[path] / 1000
-        for metric, path in (
-            ("ttft_s", "slo.ttft_p95_ms"),
-            ("tpot_s", "slo.tpot_p95_ms"),
-            ("total_s", "slo.total_p95_ms"),
-        )
-        if path in own
-    }
-
-
 def quantiles_of(conditions: Iterable[Condition]) -> list[float]:
     """Percentiles that the conditions ask for, as fractions."""
     return sorted({item.quantile for item in conditions if item.quantile is not None})

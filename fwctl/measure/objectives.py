@@ -74,6 +74,11 @@ def objectives_of(own: Mapping[str, Any]) -> tuple[Objective, ...]:
     return (*times, Objective("error_rate", None, share))
 
 
+def slo_seconds(own: Mapping[str, Any]) -> dict[str, float]:
+    """Objectives that a single request can meet, seconds by metric: what goodput counts."""
+    return {item.metric: item.limit for item in objectives_of(own) if item.metric is not None}
+
+
 def judge(
     rows: Sequence[Mapping[str, Any]], objectives: Iterable[Objective], *, confidence: float = 0.95
 ) -> tuple[Judged, ...]:

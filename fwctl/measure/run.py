@@ -170,9 +170,9 @@ class _Run:
 
 
 def _facts(plan: Plan) -> dict[str, Facts]:
-    """Prices by the names of the records."""
+    """Prices and objectives by the names of the records."""
     return {
-        plan.name_of(target, shape): Facts(target.usd_per_hour, target.token_prices)
+        plan.name_of(target, shape): Facts(target.usd_per_hour, target.token_prices, target.slo_s)
         for target in plan.targets
         for shape in plan.shapes
     }

@@ -20,7 +20,8 @@ class Target:
     predictions: send the `prediction` of a prompt. response_format: instead of the prompt's own.
     schema_in_prompt: tell the model the schema too. deployment: the resource that serves it, where its
     replicas can be watched. usd_per_hour: what it costs with all replicas that run. token_prices: of a
-    serverless model, USD per million of `input`, `cached_input` and `output` tokens.
+    serverless model, USD per million of `input`, `cached_input` and `output` tokens. slo_s: what goodput
+    counts, seconds by metric.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Target:
     api_key_env: str | None = None
     account: str | None = None
     token_prices: Mapping[str, float] = field(default_factory=dict)
+    slo_s: Mapping[str, float] = field(default_factory=dict)
 
     def body(self, prompt: Mapping[str, Any]) -> dict[str, Any]:
         """The JSON body for one prompt; `extra` wins over everything but streaming."""

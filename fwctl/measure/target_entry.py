@@ -6,6 +6,7 @@ from typing import Any
 
 from fwctl.catalog.fields import Field, Kind
 from fwctl.inference.client import FIREWORKS_URL, Timeouts
+from fwctl.measure.objectives import slo_seconds
 from fwctl.measure.target import FIREWORKS_KEY, Target, is_fireworks, url_problem
 from fwctl.spec import environment, values
 from fwctl.spec.groups import Group, group_of
@@ -33,6 +34,9 @@ FIELDS: tuple[Field, ...] = (
     Field("timeouts.idle", Kind.DURATION, "Between two reads.", example="1m"),
     Field("timeouts.total", Kind.DURATION, "For everything.", example="10m"),
     Field("usd_per_hour", Kind.NUMBER, "Cost of all its replicas.", minimum=0, example=8.0),
+    Field("slo.ttft_p95_ms", Kind.NUMBER, "Objective of goodput.", minimum=0, example=800),
+    Field("slo.tpot_p95_ms", Kind.NUMBER, "Objective of goodput.", minimum=0, example=25),
+    Field("slo.total_p95_ms", Kind.NUMBER, "Objective of goodput.", minimum=0, example=12000),
     Field("price.input", Kind.NUMBER, "USD per million prompt tokens.", minimum=0, example=0.2),
     Field("price.cached_input", Kind.NUMBER, "USD per million cached ones.", minimum=0, example=0.1),
     Field("price.output", Kind.NUMBER, "USD per million output tokens.", minimum=0, example=0.8),
@@ -134,6 +138,7 @@ class Entry:
             usd_per_hour=get("usd_per_hour"),
             api_key_env=key,
             account=get("account"),
+            slo_s=slo_seconds(self.checked.values),
             token_prices={
                 path.partition(".")[2]: value
                 for path, value in self.checked.values.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fwctl.errors import InvalidSpecError, Severity, UsageError
@@ -27,11 +27,12 @@ KIND = "Targets"
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """What stands behind a logical name. model: the string clients send. deployment: its resource.
-    usd_per_hour: all replicas that run; None when not known."""
+    usd_per_hour: all replicas that run; None when not known. slo_s: objectives, seconds by metric."""
 
     model: str
     deployment: str
     usd_per_hour: float | None = None
+    slo_s: Mapping[str, float] = field(default_factory=dict)
 
 
 Resolver = Callable[[str, str | None], Resolved]
@@ -123,4 +124,10 @@ def _resolved(target: Target, file: ParsedFile, resolve: Resolver | None) -> Tar
         )
     found = resolve(target.deployment, target.account or text_at(file.root, "account"))
     hourly = target.usd_per_hour if target.usd_per_hour is not None else found.usd_per_hour
-    return replace(target, model=found.model, deployment=found.deployment, usd_per_hour=hourly)
+    return replace(
+        target,
+        model=found.model,
+        deployment=found.deployment,
+        usd_per_hour=hourly,
+        slo_s=target.slo_s or found.slo_s,
+    )

@@ -10,14 +10,8 @@ import pytest
 from fwctl.errors import UsageError
 from fwctl.measure.arm import read_arm
 from fwctl.measure.compare import compare_arms
-from fwctl.measure.gates import (
-    judge_gates,
-    parse_condition,
-    passed,
-    quantiles_of,
-    slo_conditions,
-    slo_seconds,
-)
+from fwctl.measure.gates import judge_gates, parse_condition, passed, quantiles_of, slo_conditions
+from fwctl.measure.objectives import slo_seconds
 from fwctl.measure.pairing import Options
 from fwctl.measure.summary import Facts
 from tests.measure.runs import rows, save

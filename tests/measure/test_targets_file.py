@@ -68,6 +68,7 @@ targets:
     headers: {x-team: search}
     timeouts: {idle: 2s}
     price: {input: 0.2, output: 0.8}
+    slo: {ttft_p95_ms: 800, tpot_p95_ms: 25}
 """
     (target,) = read(tmp_path, text, LOCAL_KEY="k")
     assert target.api_key == "k"
@@ -77,6 +78,7 @@ targets:
     assert target.extra == {"top_p": 0.9, "n": 1, "stop": ["a"], "seed": None, "user": "7"}
     assert target.response_format == {"type": "json_schema", "json_schema": {"name": "x", "strict": True}}
     assert (target.headers, target.token_prices) == ({"x-team": "search"}, {"input": 0.2, "output": 0.8})
+    assert target.slo_s == {"ttft_s": 0.8, "tpot_s": 0.025}
     assert not target.schema_in_prompt
 
 
