@@ -111,7 +111,7 @@ def _of_file(call: Call, arms: Arms) -> list[Target]:
 
     if arms.model or arms.api_key_env:
         raise UsageError("--model and --api-key-env belong to --target-url")
-    path = arms.targets or Path("targets.yaml")
+    path = Path(arms.targets or "targets.yaml")
     if arms.targets is None and not (call.env.cwd / path).is_file():
         raise UsageError("give --target-url and --model, or --targets FILE", next_steps=["see docs/eval.md"])
     resolve = DeploymentNames(call, arms.specs or [])

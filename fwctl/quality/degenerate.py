@@ -7,6 +7,8 @@ four-word phrase.
 
 from __future__ import annotations
 
+import re
+
 TAIL_CHARACTERS = 4000
 LOOP_CHARACTERS = 240
 LOOP_TIMES = 6
@@ -16,7 +18,8 @@ WINDOW_WORDS = 200
 LEAST_NEW_SHARE = 0.15
 BROKEN_SHARE = 0.05
 LEAST_CHARACTERS = 40
-_SHOWN_CONTROLS = "\t\n\r\f"
+# Controls other than tab, newline, form feed and return, and the mark for what could not be decoded.
+_NEVER_SHOWN = re.compile("[\x00-\x08\x0b\x0e-\x1f\ufffd]")
 
 
 def degenerate(text: str) -> str | None:
@@ -26,7 +29,7 @@ def degenerate(text: str) -> str | None:
     body = text.rstrip()
     if len(text) - len(body) >= WHITESPACE_RUN:
         return f"ends in {len(text) - len(body)} characters of whitespace"
-    broken = sum(char == "\ufffd" or (char < " " and char not in _SHOWN_CONTROLS) for char in text)
+    broken = len(_NEVER_SHOWN.findall(text))
     if broken > BROKEN_SHARE * len(text):
         return f"{broken} of {len(text)} characters cannot be shown"
     tail = body[-TAIL_CHARACTERS:]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fwctl.quality.model import BROKEN, GRADED, Outcome
+from fwctl.quality.model import GRADED, Outcome
 from fwctl.stats.binomial import wilson
 
 Row = Mapping[str, Any]
@@ -82,8 +82,3 @@ def problems(counts: Mapping[str, int]) -> list[str]:
             "chat template before the model"
         )
     return found
-
-
-def is_broken(outcome: str) -> bool:
-    """True for an answer that has no quality to speak of."""
-    return outcome in BROKEN

@@ -143,7 +143,7 @@ class _Keep:
             deployment=self.name,
             results=results(found, base, candidate),
         )
-        folder = self.folder or evidence_folder(call, self.paths, spec)
+        folder = Path(self.folder) if self.folder else evidence_folder(call, self.paths, spec)
         path = folder / write(call.env.cwd / folder, record).name
         hint = f"next: commit {path.as_posix()}; `fwctl evidence check` says what it is good for"
         return path.as_posix(), hint
