@@ -23,7 +23,7 @@ from fwctl.speculation.running import Work, replay
 BAR_TOKENS_PER_MINUTE = 1_000_000
 BAR_LINEAR = 1.25  # time a token at ten times the traffic, against the small run
 BAR_MEMORY_BYTES = 64 * 2**20  # further memory at ten times the traffic
-TRACES = 300  # of about 350 answer tokens; the large run has ten times as many
+TRACES = 300  # of 250 answer tokens; the large run has ten times as many
 INDEX_TOKENS = 20_000  # filled by the small run already
 KINDS = {
     "n-gram": Options(fields=(), index_tokens=0),

@@ -9,7 +9,7 @@ from typing import Any
 from fwctl.report.layout import Page, Span
 from fwctl.report.model import Report
 
-COLUMNS = ("source", "settings", "tokens/pass", "speed-up", "slower", "by position")
+COLUMNS = ("source", "settings", "tokens/pass", "speed-up", "slower", "gone at v", "by position")
 SHOWN_POSITIONS = 4
 
 
@@ -20,6 +20,7 @@ def write(page: Page, report: Report) -> None:
         f"Speed-ups against plain decoding, for costs of {costs['draft_cost']:g} to draft and "
         f"{costs['verify_cost']:g} to verify a token, in passes of the target"
     )
+    page.line("gone at v: the cost to verify a token at which the gain is gone; batches make it dearer")
     page.line(f"tokens: {body['tokens']}; suffix index: {body['index_tokens']:,} tokens")
     for name, item in body["by_type"].items():
         _type(page, name, item)
@@ -42,7 +43,7 @@ def _type(page: Page, name: str, item: Mapping[str, Any]) -> None:
     )
     if item["sources"]:
         rows = [_row(source) for source in item["sources"]]
-        page.table(COLUMNS, rows, indent=2, right="tokens/pass,slower")
+        page.table(COLUMNS, rows, indent=2, right="tokens/pass,slower,gone at v")
     found = item["recommendation"]
     style = "yellow" if found["source"] == "none" else "green"
     page.line(Span(f"recommended: {found['source']}", style), f"  {found['reason']}", indent=2)
@@ -60,8 +61,13 @@ def _row(source: Mapping[str, Any]) -> list[str]:
         f"{source['tokens_per_pass']:.2f}",
         _interval(source["speedup"]),
         f"{100 * source['share_slower']:.0f} %",
+        _cost(source["break_even_verify_cost"]),
         " ".join(f"{share:.2f}" for share in shares) + more,
     ]
+
+
+def _cost(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
 
 
 def _interval(found: Mapping[str, float | None]) -> str:

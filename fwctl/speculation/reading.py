@@ -18,6 +18,7 @@ from fwctl.errors import FwctlError, UsageError
 MAX_LINE_BYTES = 16 * 2**20
 MAX_SUITE_BYTES = 256 * 2**20
 PART_BYTES = 8 * 2**20
+RECORDS = "records.jsonl"  # of a folder of bench run
 _BLOCK_BYTES = 2**20
 _ROWS = 256  # fetched from DuckDB at a time
 _PARQUET = "SELECT to_json(row) FROM read_parquet($1) AS row"
@@ -58,27 +59,25 @@ class Part:
 
 def parts(names: Sequence[str], folder: Path, *, part_bytes: int = PART_BYTES) -> list[Part]:
     """The work in fixed pieces, whatever the number of workers. UsageError for what is no file."""
-    found: list[Part] = []
-    for name in names:
-        if "://" in name:
-            found.append(Part(name, name))
-            continue
-        path = folder / name
-        try:
-            if not path.is_file():
-                problem = "is not a regular file" if path.exists() else "does not exist"
-                raise UsageError(
-                    f"{name} {problem}", next_steps=["give files of traces, see docs/speculation.md"]
-                )
-            size = path.stat().st_size
-        except OSError as error:
-            raise _unreadable(name, error) from None
-        if _kind(name) is not None or size <= part_bytes:
-            found.append(Part(name, str(path)))
-        else:
-            steps = range(0, size, part_bytes)
-            found += [Part(name, str(path), begin, begin + part_bytes) for begin in steps]
-    return found
+    return [part for name in names for part in _parts_of(name, folder, part_bytes)]
+
+
+def _parts_of(name: str, folder: Path, part_bytes: int) -> list[Part]:
+    if "://" in name:
+        return [Part(name, name)]
+    path = folder / name
+    try:
+        if path.is_dir() and (path / RECORDS).is_file():
+            path = path / RECORDS
+        if not path.is_file():
+            problem = "is not a regular file" if path.exists() else "does not exist"
+            raise UsageError(f"{name} {problem}", next_steps=["give files, see docs/speculation.md"])
+        size = path.stat().st_size
+    except OSError as error:
+        raise _unreadable(name, error) from None
+    if _kind(name) is not None or size <= part_bytes:
+        return [Part(name, str(path))]
+    return [Part(name, str(path), begin, begin + part_bytes) for begin in range(0, size, part_bytes)]
 
 
 def read(part: Part) -> Iterator[Any]:

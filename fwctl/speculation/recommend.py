@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fwctl.speculation.entries import DRAFT, NGRAM, RECOMMENDED, Entry, Options, entries
+from fwctl.speculation.entries import DRAFT, NGRAM, PREDICTION, RECOMMENDED, Entry, Options, entries
 from fwctl.speculation.intervals import (
     CONFIDENCE,
     MIN_GROUPS,
@@ -94,9 +94,13 @@ def _chosen_settings(bench: Bench) -> list[int]:
 
 
 def _speaks(bench: Bench, at: int) -> bool:
-    """False for a prediction in traffic where no request has that field."""
-    drafted = bench.counts.histograms[at].drafted
-    return not bench.grid[at].field or drafted[0] < sum(drafted)
+    """False for a prediction, alone or combined, in traffic where no request has that field."""
+    entry = bench.grid[at]
+    if entry.field is None:
+        return True
+    alone = bench.grid.index(Entry(PREDICTION, entry.k, field=entry.field))
+    drafted = bench.counts.histograms[alone].drafted
+    return drafted[0] < sum(drafted)
 
 
 def _source(bench: Bench, at: int) -> dict[str, Any]:

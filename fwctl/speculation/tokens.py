@@ -13,10 +13,10 @@ from typing import Any
 
 from fwctl.errors import FwctlError, UsageError
 
-APPROXIMATION = "approximate: words in pieces of up to 6 letters, 3 digits, 4 signs or 8 blanks"
+APPROXIMATION = "approximate: words in pieces of up to 10 letters, 3 digits, 4 signs or 16 blanks"
 MAX_TOKENIZER_BYTES = 256 * 2**20
 # Like the first step of the tokenizers of the large models: a word takes the blank before it along.
-_PIECE = re.compile(r" ?[^\W\d_]{1,6}|\d{1,3}| ?[^\w\s]{1,4}|\n+|\s{1,8}|_+|.", re.DOTALL)
+_PIECE = re.compile(r" ?[^\W\d_]{1,10}|\d{1,3}| ?[^\w\s]{1,4}|\n+|\s{1,16}|_+|.", re.DOTALL)
 _KNOWN_PIECES = 200_000
 
 

@@ -38,6 +38,7 @@ class UnusableTraceError(ValueError):
 
 NOT_TEXT = "neither `messages` nor `prompt`"
 NO_ANSWER = "no answer"
+NO_TEXT = "a bench record without text; bench run --keep-text keeps it"
 FAILED = "failed request"
 WRONG = "not an object"
 _ANSWERED = ("ok", "client_gone")  # how the router says that a text was the model's
@@ -57,7 +58,7 @@ def read(item: object, suite: Mapping[str, Mapping[str, Any]] | None = None) -> 
     request = _request(item, (suite or {}).get(_text(item.get("prompt_id") or "")))
     completion = _completion(item)
     if not completion:
-        raise UnusableTraceError(NO_ANSWER)
+        raise UnusableTraceError(NO_TEXT if "response_digest" in item else NO_ANSWER)
     messages = _messages(request)
     limit = request.get("max_tokens")
     return Trace(
@@ -82,7 +83,7 @@ def _request(item: dict[str, Any], of_suite: Mapping[str, Any] | None) -> Mappin
             return {**item, **(deeper if isinstance(deeper, dict) else inner)}
     if of_suite is not None:
         return {**item, **of_suite}
-    if "messages" not in item and "prompt" not in item and "text" not in item:
+    if not {"messages", "prompt", "text", "response_digest"} & set(item):
         raise UnusableTraceError(NOT_TEXT)
     return item
 

@@ -184,6 +184,14 @@ def test_what_a_database_cannot_read_is_one_error() -> None:
         list(by_duckdb(part, Database("{}", '{"messages": "[broken"}')))
 
 
+def test_a_folder_of_a_bench_run_stands_for_its_records(tmp_path: Path) -> None:
+    (tmp_path / "runs/today").mkdir(parents=True)
+    (tmp_path / "runs/today/records.jsonl").write_bytes(lines(ITEMS))
+    assert everything(tmp_path, "runs/today") == ITEMS
+    with pytest.raises(UsageError, match="runs is not a regular file"):
+        everything(tmp_path, "runs")
+
+
 def test_a_suite_is_read_by_id(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text('{"id": "a", "prompt": "x"}\n{"prompt": "y"}\n[]\n')
     assert read_suite("s.jsonl", tmp_path) == {"a": {"id": "a", "prompt": "x"}}

@@ -140,8 +140,8 @@ def test_draft_tokens_that_do_not_lie_beside_the_answer_are_counted() -> None:
         ({"completion_tokens": ["a", "b"], "draft_tokens": ["a", "b"]}, True),
         ({"draft_tokens": ["one", " two"]}, True),
         ({"draft_tokens": ["one", "two"]}, True),
-        ({"completion": "exceptional two", "draft_tokens": ["exceptional", "two"]}, True),  # words
-        ({"completion": "exceptional two", "draft_tokens": ["except", "ional", "two"]}, True),
+        ({"completion": "extraordinary two", "draft_tokens": ["extraordinary", "two"]}, True),  # words
+        ({"completion": "extraordinary two", "draft_tokens": ["extraordin", "ary", "two"]}, True),
         ({"draft_tokens": [1, 2]}, False),  # ids mean nothing beside approximate tokens
     ],
 )

@@ -5,8 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from fwctl.speculation.trace import FAILED, NO_ANSWER, NOT_TEXT, WRONG, UnusableTraceError, field, read
+from fwctl.speculation.entries import Options
+from fwctl.speculation.recommend import judge
+from fwctl.speculation.replay import Replayer
+from fwctl.speculation.tokens import approximate
+from fwctl.speculation.trace import (
+    FAILED,
+    NO_ANSWER,
+    NO_TEXT,
+    NOT_TEXT,
+    WRONG,
+    UnusableTraceError,
+    field,
+    read,
+)
 
 SAID = [{"role": "system", "content": "be short"}, {"role": "user", "content": "hello"}]
 ANSWER = {"choices": [{"message": {"role": "assistant", "content": "hi there"}}]}
@@ -58,6 +73,7 @@ def test_a_bench_record_takes_its_prompt_from_the_suite() -> None:
         ([], WRONG),
         ({"completion": "x"}, NOT_TEXT),
         ({"prompt": "x"}, NO_ANSWER),
+        ({"prompt_id": "x", "response_digest": "sha256:0"}, NO_TEXT),
         ({"prompt": "x", "completion": {"choices": [7]}}, NO_ANSWER),
         ({"prompt": "x", "completion": {"choices": []}}, NO_ANSWER),
         ({"prompt": "x", "completion": "y", "error_class": "timeout_total"}, FAILED),
@@ -89,3 +105,37 @@ def test_requests_of_a_conversation_share_their_cluster() -> None:
     named = [read({"prompt": text, "conversation_id": 7, "completion": "a"}) for text in "xy"]
     assert named[0].cluster == named[1].cluster
     assert read({"text": "a", "prompt_id": "1"}).cluster != read({"text": "a", "prompt_id": "2"}).cluster
+
+
+NAMES = st.sampled_from(
+    ["id", "type", "messages", "prompt", "completion", "prediction", "draft_tokens", "completion_tokens",
+     "request", "response", "body", "choices", "message", "content", "text", "role", "max_tokens", "outcome",
+     "conversation_id", "prompt_id", "error"]
+)  # fmt: skip
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**20), 10**20)
+    | st.floats(allow_nan=True)
+    | st.text(max_size=6)
+)
+JSON = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(NAMES, JSON, max_size=8))
+def test_no_line_breaks_a_replay(item: dict[str, Any]) -> None:
+    options = Options(
+        fields=("prediction", "messages.-1"), lengths=(1, 2), draft_tokens=(1, 64), index_tokens=0
+    )
+    replayer = Replayer(options, approximate())
+    for number in range(6):  # different conversations, so that every split has one
+        try:
+            replayer.feed(read({**item, "conversation_id": number}))
+        except UnusableTraceError:
+            return
+    judge(replayer.tally, options)

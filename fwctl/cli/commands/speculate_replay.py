@@ -176,4 +176,10 @@ def speculate_replay(
         "options": options.to_json(),
         **judge(done.tally, options, margin),
     }
-    return Report("speculate replay", body)
+    return Report("speculate replay", body).hinted(_hints(body))
+
+
+def _hints(body: dict[str, Any]) -> tuple[str, ...]:
+    if all(item["recommendation"]["source"] == "none" for item in body["by_type"].values()):
+        return ()
+    return ("next: switch it on in one deployment and compare: fwctl bench run, fwctl bench compare",)
