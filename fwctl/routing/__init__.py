@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fwctl.routing.engine import Router
+    from fwctl.routing.engine import Answer, Request, Router
     from fwctl.routing.reading import load_routes
 
-__all__ = ["Router", "load_routes"]
+__all__ = ["Answer", "Request", "Router", "load_routes"]
 
-_PLACES = {"Router": "fwctl.routing.engine", "load_routes": "fwctl.routing.reading"}
+_ENGINE = "fwctl.routing.engine"
+_PLACES = {"Answer": _ENGINE, "Request": _ENGINE, "Router": _ENGINE, "load_routes": "fwctl.routing.reading"}
 
 
 def __getattr__(name: str) -> Any:

@@ -24,7 +24,7 @@ COLD_EVERY_S = 2.0
 SUSPECT_AFTER = 3
 # So many requests without any first token for so long mean that a target hangs.
 STALLED_WAITING = 5
-STALLED_LEAST_S = 1.0
+STALLED_LEAST_S = 0.25
 _KEPT = 256
 
 

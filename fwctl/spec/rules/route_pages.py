@@ -16,27 +16,10 @@ page(
     Why it is bad: an account that is over its limit or suspended takes all its targets with it, and so
     does a region. The route then has no way out.
 
-    Example::
+    Example: `targets: [{deployment: chat-prod}, {deployment: chat-eu}]`, both of the file's account.
 
-        apiVersion: fwctl/v1
-        kind: Routes
-        account: acme
-        routes:
-          chat:
-            targets:
-              - {deployment: chat-prod}
-              - {deployment: chat-eu}
-
-    Use instead::
-
-        apiVersion: fwctl/v1
-        kind: Routes
-        account: acme
-        routes:
-          chat:
-            targets:
-              - {deployment: chat-prod}
-              - {base_url: "https://other.example/v1", model: m, api_key: "${env:OTHER_KEY}"}
+    Use instead: one more target of another provider, `{base_url: "https://other.example/v1", model: m, api_key:
+    "${env:OTHER_KEY}"}`.
     """,
 )
 page(
