@@ -18,7 +18,7 @@ from fwctl.units import parse_duration
 
 if TYPE_CHECKING:
     from fwctl.planning.context import Context
-    from fwctl.records.freshness import Around
+    from fwctl.records.freshness import Around, Setting
     from fwctl.records.lockfile import LockFile
 
 _GATED = ("warn", "block")
@@ -200,13 +200,29 @@ def planned_evidence(call: Call, context: Context, found: Found) -> Evidence:
 
 def measured_pools(call: Call, context: Context, found: Found) -> dict[str, float]:
     """KV pool per GPU in bytes that a fresh capacity test measured, by logical name."""
-    from fwctl.planning.evidence import measured_pool_bytes, settings_of
+    from fwctl.planning.evidence import settings_of
+
+    return _pools(call, context.spec, found, lambda: settings_of(context))
+
+
+def offline_pools(call: Call, paths: Sequence[str], spec: Spec) -> dict[str, float]:
+    """The same without a look at the platform, as far as spec and lock say what runs."""
+    from fwctl.cli.plans import lock_of
+    from fwctl.planning.evidence import offline_settings
+
+    found = find_evidence(call, paths, spec)
+    return _pools(call, spec, found, lambda: offline_settings(spec, lock_of(call, paths)))
+
+
+def _pools(
+    call: Call, spec: Spec, found: Found, settings: Callable[[], Mapping[str, Setting]]
+) -> dict[str, float]:
+    from fwctl.planning.evidence import measured_pool_bytes
 
     if not any(item.record.kind == "capacity" for item in found.stored):
         return {}
-    around = around_each(call, context.spec, found)
+    around = around_each(call, spec, found)
     pools = {
-        name: measured_pool_bytes(found.stored, setting, around[name])
-        for name, setting in settings_of(context).items()
+        name: measured_pool_bytes(found.stored, setting, around[name]) for name, setting in settings().items()
     }
     return {name: pool for name, pool in pools.items() if pool is not None}

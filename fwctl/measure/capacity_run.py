@@ -41,7 +41,8 @@ class Setup:
 def loader(setup: Setup, sizes: Sizes) -> Load:
     """The function that `capacity.search` takes.
 
-    It raises RefusedError when a level was interrupted or the ready replicas changed between two levels.
+    It raises RefusedError when the ready replicas changed between two levels, KeyboardInterrupt when a level
+    was interrupted.
     """
     expected = setup.ready() if setup.ready is not None else None
 
@@ -66,7 +67,7 @@ def loader(setup: Setup, sizes: Sizes) -> Load:
         plan = plan if setup.sized is None else setup.sized(plan)
         summary = run(plan, setup.clock, setup.selftest)
         if summary["interrupted"]:
-            raise RefusedError("the search was interrupted", next_steps=["run the same command again"])
+            raise KeyboardInterrupt
         return Sent(arrivals(out), seconds, tuple(summary["invalid_reasons"]))
 
     return load

@@ -10,6 +10,7 @@ import typer
 
 from fwctl.cli.arguments import Paths
 from fwctl.cli.command import Call, command
+from fwctl.cli.evidence import offline_pools
 from fwctl.cli.fitting import architecture_of, check_specs, from_options, matrix
 from fwctl.cli.pricing import price_list
 from fwctl.cli.session import load_specs, require_valid
@@ -112,7 +113,13 @@ def fit_check(
             raise UsageError(f"{(given or ['--matrix'])[0]} needs --config FILE or --model NAME")
         loaded = load_specs(call, paths or [])
         spec = require_valid(call, loaded)
-        results, problems = check_specs(spec, call.env.cwd, price_list(call, spec), environ=call.env.environ)
+        results, problems = check_specs(
+            spec,
+            call.env.cwd,
+            price_list(call, spec),
+            environ=call.env.environ,
+            pools=offline_pools(call, paths or [], spec),
+        )
         diagnostics = (*loaded.diagnostics, *problems)
         body = {"results": [_placed(results[name], spec.deployments[name]) for name in results]}
     return replace(_report(body, diagnostics, require_fit=require_fit), detail=explain)
