@@ -30,11 +30,13 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """All prompts of a suite by id. digest: of the graders with everything that decides a mark."""
+    """All prompts of a suite by id. digest: of the graders with everything that decides a mark. sent: of
+    what is asked, without what is expected."""
 
     suite: Suite
     by_id: Mapping[str, Case]
     digest: str
+    sent: str
 
     @property
     def by_type(self) -> dict[str, int]:
@@ -48,7 +50,7 @@ def load_cases(suite: Suite, means: Means, *, default: str | None = None) -> Cas
     default: grader of prompts that name none but expect something. Raises UsageError, naming the prompt.
     """
     found: dict[str, Case] = {}
-    digest = sha256()
+    digest, sent = sha256(), sha256()
     functions: set[str] = set()
     for prompt in suite.prompts():
         spec = read(prompt.grader, prompt.expected, default)
@@ -66,6 +68,7 @@ def load_cases(suite: Suite, means: Means, *, default: str | None = None) -> Cas
             )
         assert not isinstance(spec, str)
         found[prompt.id] = Case(prompt, spec)
+        sent.update(json.dumps([prompt.id, prompt.body], sort_keys=True).encode() + b"\n")
         if spec is not None:
             row = [prompt.id, spec.kind, spec.expected, dict(spec.options)]
             digest.update(json.dumps(row, sort_keys=True).encode() + b"\n")
@@ -73,7 +76,7 @@ def load_cases(suite: Suite, means: Means, *, default: str | None = None) -> Cas
         digest.update(repr(model and (model.model, model.endpoint.url)).encode())
     for function in sorted(functions):
         digest.update((means.folder / function.rpartition(":")[0]).read_bytes())
-    return Cases(suite, found, "sha256:" + digest.hexdigest())
+    return Cases(suite, found, f"sha256:{digest.hexdigest()}", f"sha256:{sent.hexdigest()}")
 
 
 def _unserved(spec: Spec, means: Means) -> str | None:

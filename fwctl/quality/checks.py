@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fwctl.quality.outlook import points
+from fwctl.quality.outlook import percent, points
 from fwctl.quality.verdict import Gate
 
 _STATUS = {Gate.PASS: "pass", Gate.FAIL: "fail", Gate.INVALID: "fail", Gate.INCONCLUSIVE: "fail"}
@@ -65,9 +65,9 @@ def _floor(floor: Mapping[str, Any] | None) -> Iterator[dict[str, Any]]:
     if floor is None:
         return
     own, across = floor["discordance"]["value"], floor["candidate_discordance"]
-    told = f"the base differs from itself on {own:.1%} of {floor['n_pairs']} pairs"
+    told = f"the base differs from itself on {percent(own)} of {floor['n_pairs']} pairs"
     if across is not None:
-        told += f", from the candidate on {across:.1%}"
+        told += f", from the candidate on {percent(across)}"
     if floor["problem"]:
         yield _check("eval_floor", "warn", f"{floor['problem']}; {told}")
     else:

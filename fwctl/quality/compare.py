@@ -16,6 +16,8 @@ from fwctl.stats.multiplicity import holm
 
 # A larger share of answers without a partner means that one of the runs is not whole.
 MOST_UNPAIRED = 0.01
+# Prompts that differ are named up to this number.
+MOST_NAMED = 1000
 
 Key = tuple[str, int]
 
@@ -49,6 +51,8 @@ def compare_arms(
             **_document(counts, quality),
             "base_accuracy": _accuracy(counts, counts.both + counts.only_base),
             "candidate_accuracy": _accuracy(counts, counts.both + counts.only_candidate),
+            "lost_prompts": _prompts(quality_pairs, base=True),
+            "gained_prompts": _prompts(quality_pairs, base=False),
         },
         "types": types,
         "broken": {**_document(broken_counts, broken), "classes": _classes(base, candidate, keys)},
@@ -125,6 +129,12 @@ def _accuracy(counts: Counts, right: int) -> dict[str, Any]:
     n = counts.n_pairs
     low, high = wilson(right / counts.effect, n / counts.effect)
     return {"value": right / n if n else None, "low": low, "high": high, "n": n}
+
+
+def _prompts(pairs: Sequence[tuple[str, Pair]], *, base: bool) -> list[str]:
+    """Prompts that only this side answered right, in any repeat; the first of many."""
+    found = (pair.prompt_id for _, pair in pairs if pair.base is base and pair.candidate is not base)
+    return list(dict.fromkeys(found))[:MOST_NAMED]
 
 
 def _classes(base: Arm, candidate: Arm, keys: Sequence[Key]) -> dict[str, dict[str, int]]:

@@ -20,7 +20,7 @@ from fwctl.quality.cases import Cases, before_sending
 from fwctl.quality.graders.judge import LEAST_AGREEMENT, consistency
 from fwctl.quality.graders.means import Means
 from fwctl.quality.grading import NAME, ONLY_REASONING, grade_run, last_attempts, read_grades
-from fwctl.quality.outlook import DISCORDANCE, MARGIN, outlook
+from fwctl.quality.outlook import DISCORDANCE, MARGIN, outlook, percent
 from fwctl.quality.retries import CAP, retry_cut_answers
 from fwctl.quality.structured_counts import structured_counts
 from fwctl.quality.totals import totals
@@ -60,6 +60,7 @@ def evaluate(
     for warning in warnings:
         say(f"warning: {warning}")
     summary = run(plan, clock, environ=environ, watch=watch)
+    _replace(plan.out / "prompts.json", {"sent": evaluation.cases.sent})
     if summary["interrupted"]:
         return summary
     cap = evaluation.max_tokens_cap
@@ -85,11 +86,12 @@ def grade_folder(
     Grades of other graders than those of the evaluation are thrown away first.
     """
     plan, cases, means = evaluation.plan, evaluation.cases, evaluation.means
+    _require_same_prompts(plan.out, cases, str(summary.get("suite_digest")))
     mark = plan.out / "graders.json"
     _start_again(plan.out, mark, cases.digest)
     grade_run(plan.out, cases, means)
     quality = _quality(evaluation, warnings)
-    document = {**summary, "quality": quality}
+    document = {**summary, "suite_digest": cases.suite.digest, "quality": quality}
     _replace(plan.out / "summary.json", document)
     return document
 
@@ -144,11 +146,22 @@ def _doubts(judge: Mapping[str, Any] | None) -> list[str]:
     if judge is None:
         return []
     return [
-        f"the judge agrees with itself in {judge[name]['value']:.0%} of {judge[name]['n']} {words}: below "
-        f"{LEAST_AGREEMENT:.0%} its marks do not carry a small loss"
+        f"the judge agrees with itself in {percent(judge[name]['value'])} of {judge[name]['n']} {words}: "
+        f"below {percent(LEAST_AGREEMENT)} its marks do not carry a small loss"
         for name, words in (("swap", "answers when the order is swapped"), ("repeat", "repeated answers"))
         if judge[name]["value"] is not None and judge[name]["value"] < LEAST_AGREEMENT
     ]
+
+
+def _require_same_prompts(out: Path, cases: Cases, suite_digest: str) -> None:
+    """Answers are graded by the prompts that they answer. Raises UsageError for other ones."""
+    sent = _read(out / "prompts.json").get("sent")
+    same = sent == cases.sent if sent is not None else suite_digest == cases.suite.digest
+    if not same:
+        raise UsageError(
+            f"{cases.suite.path} asks other prompts than the run in {out} did",
+            next_steps=["give the prompt set of the run; only graders and expected answers may change"],
+        )
 
 
 def _start_again(out: Path, mark: Path, digest: str) -> None:

@@ -106,8 +106,8 @@ def sentences(found: Outlook) -> list[str]:
         many += f" x {found.repeats} repeats = {found.n_pairs} pairs"
     lines = []
     lines.append(
-        f"{many}: at {found.discordance:.0%} discordance this suite can rule out a loss of "
-        f"{points(found.rules_out)} and show one of {points(found.shows)} ({POWER:.0%} power)."
+        f"{many}: at {percent(found.discordance)} discordance this suite can rule out a loss of "
+        f"{points(found.rules_out)} and show one of {points(found.shows)} ({percent(POWER)} power)."
     )
     if not found.enough:
         lines.append(
@@ -121,6 +121,11 @@ def sentences(found: Outlook) -> list[str]:
         each = ", ".join(f"{name} {points(loss)}" for name, loss in found.types.items())
         lines.append(f"By type it can rule out: {each}.")
     return lines
+
+
+def percent(share: float) -> str:
+    """0.06 as `6 %`."""
+    return f"{100 * share:.3g} %"
 
 
 def points(share: float) -> str:

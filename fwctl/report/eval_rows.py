@@ -10,6 +10,7 @@ from fwctl.report.model import Report
 
 # Outcome -> how it is told; only those that occurred are shown.
 OUTCOMES = ("wrong", "empty", "truncated", "failed", "degenerate", "ungraded", "unasked")
+SHOWN_PROMPTS = 10
 VERDICT_KINDS = {"pass": "good", "fail": "bad", "inconclusive": "warn", "invalid": "bad"}
 
 
@@ -57,6 +58,10 @@ def notes(report: Report) -> list[str]:
         "p: exact test on the prompts that differ"
         + (", for types adjusted by Holm" if len(body["types"]) > 1 else "")
     ]
+    for key, word in (("lost_prompts", "lost"), ("gained_prompts", "gained")):
+        if names := body["quality"][key]:
+            more = f" and {len(names) - SHOWN_PROMPTS} more" if len(names) > SHOWN_PROMPTS else ""
+            found.append(f"{word}: {', '.join(names[:SHOWN_PROMPTS])}{more}")
     if (effect := body["quality"]["design_effect"]) > 1:
         found.append(f"repeats of a prompt resemble each other: {effect:.1f} of them count as one")
     return found

@@ -58,7 +58,9 @@ def outputs(report: Report) -> dict[str, str]:
     number = counts(findings(report))
     values |= {f"{severity}s": amount for severity, amount in number.items()}
     values |= {key: body[key] for key in ("account", "stack", "digest") if key in body}
-    if "summary" in body:
+    if report.command.startswith("eval "):
+        values |= _evaluation(body)
+    elif "summary" in body:
         values |= body["summary"]
         values["changes"] = has_changes(body["summary"]) or bool(body["summary"].get("blocked"))
         money = body.get("cost") or {}
@@ -75,6 +77,14 @@ def outputs(report: Report) -> dict[str, str]:
     if "model_strings" in body:
         values["model_strings"] = json.dumps(plain(body["model_strings"]), sort_keys=True)
     return {name: _shown(value) for name, value in values.items()}
+
+
+def _evaluation(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The verdict of a comparison with the loss and its bound; of a run, how many checks passed."""
+    if "verdict" in body:
+        quality = body["quality"]
+        return {"verdict": body["verdict"], "loss": quality["loss"], "loss_upper": quality["loss_upper"]}
+    return {"passed": sum(check["status"] == "pass" for check in body.get("checks", ()))}
 
 
 def command_line(command: str, message: str, **properties: str | int) -> str:

@@ -50,7 +50,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         both = call(folder, *words, "--model", BASE, "--model", CANDIDATE, "--out", "ab")
         assert both.code == 0, both.err
         assert (
-            "200 graded prompts: at 6% discordance this suite can rule out a loss of 4.3 points" in both.err
+            "200 graded prompts: at 6 % discordance this suite can rule out a loss of 4.3 points" in both.err
         )
         again = call(folder, *words, "--model", BASE, "--out", "aa", "--format", "json")
         assert again.code == 0, again.err
@@ -74,7 +74,7 @@ def test_a_deployment_against_itself_passes_and_has_no_floor_to_speak_of(runs: P
     found = call(runs, "eval", "compare", "ab:bf16", "aa", "--floor", "aa")
     assert found.code == 0
     assert "pass: aa against ab:bf16" in found.out
-    assert "the base differs from itself on 0.0% of 200 pairs" in found.out
+    assert "the base differs from itself on 0 % of 200 pairs" in found.out
 
 
 def test_a_narrow_margin_is_inconclusive_unless_that_is_allowed(runs: Path) -> None:
@@ -95,6 +95,35 @@ def test_every_format_says_what_failed(runs: Path, format_name: str) -> None:
     run = call(runs, "eval", "grade", "aa", "--format", format_name)
     assert run.code == 0, run.err
     assert "200 of 200 graded answers are right" in run.out + run.err or format_name == "junit"
+
+
+def test_steps_of_a_workflow_get_the_verdict(runs: Path) -> None:
+    words = ("eval", "compare", "ab:bf16", "ab:fp8", "--format", "github")
+    assert (
+        call(runs, *words, GITHUB_OUTPUT=str(runs / "out"), GITHUB_STEP_SUMMARY=str(runs / "page")).code == 4
+    )
+    assert "verdict=fail\n" in (runs / "out").read_text()
+    assert "## ❌ fwctl eval compare: fail" in (runs / "page").read_text()
+    assert call(runs, "eval", "grade", "aa", "--format", "github", GITHUB_OUTPUT=str(runs / "run")).code == 0
+    assert "passed=1\n" in (runs / "run").read_text()
+
+
+def test_the_prompts_that_were_lost_are_named(runs: Path) -> None:
+    found = call(runs, "eval", "compare", "ab:bf16", "ab:fp8", "--format", "json").document["quality"]
+    assert len(found["lost_prompts"]) == found["only_base"]
+    assert found["gained_prompts"] == []
+    assert (
+        f"lost: {', '.join(found['lost_prompts'][:10])}"
+        in call(runs, "eval", "compare", "ab:bf16", "ab:fp8").out
+    )
+
+
+def test_answers_are_not_graded_by_other_prompts(runs: Path) -> None:
+    rows = [json.loads(line) for line in (runs / "suite.jsonl").read_text().splitlines()]
+    changed = "".join(json.dumps({**row, "prompt": "What?"}) + "\n" for row in rows)
+    (runs / "changed.jsonl").write_text(changed)
+    found = call(runs, "eval", "grade", "aa", "--suite", "changed.jsonl")
+    assert (found.code, "asks other prompts than the run" in found.err) == (64, True)
 
 
 def test_junit_counts_every_check(runs: Path) -> None:
@@ -177,7 +206,7 @@ def test_what_is_wrong_with_the_judge_is_said_in_the_summary(tmp_path: Path) -> 
         found = call(tmp_path, *words, "--judge-url", url, "--judge-model", "j")
     assert (refused.code, "give --judge-url and --judge-model" in refused.err) == (64, True)
     assert found.code == 0
-    assert "the judge agrees with itself in 0% of 1 answers when the order is swapped" in found.out
+    assert "the judge agrees with itself in 0 % of 1 answers when the order is swapped" in found.out
     again = call(tmp_path, "eval", "grade", "a", "--judge-url", url, "--judge-model", "j", "--format", "json")
     assert again.document["summary"]["quality"]["judge"]["swap"]["n"] == 1
 

@@ -135,7 +135,7 @@ def eval_grade(
     cases = load_cases(loaded, means, default=grader)
     plan = replace(plan, suite=loaded, out=where)
     evaluation = Evaluation(plan, cases, means, 0, power.margin, power.discordance)
-    before = {**read_summary(where), "suite_digest": loaded.digest}
+    before = read_summary(where)
     warnings = list(before.get("quality", {}).get("warnings", ()))
     summary = grade_folder(evaluation, before, warnings=warnings)
     return _report(call, "eval grade", where, summary)
