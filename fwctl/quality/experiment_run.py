@@ -126,7 +126,8 @@ class Course:
             self.world.say(
                 "the bookkeeping is lost; the cost so far is taken as if all had run since creation"
             )
-        self._require_affordable(starts=any("create" in change.actions for change in self.plan.changes))
+        if any("create" in change.actions for change in self.plan.changes):
+            self._require_affordable()
 
     def _entry_id(self, name: str) -> str:
         return self.spec.deployments[self.experiment.logical(name)].deployment_id
@@ -166,9 +167,8 @@ class Course:
         seconds = max((item for item in known if item is not None), default=cost.START_S)
         return self.most_usd_per_hour() * seconds / 3600
 
-    def _require_affordable(self, *, starts: bool) -> None:
-        spent = self.state.spending.usd
-        predicted = spent + (self.start_usd() if starts else 0.0)
+    def _require_affordable(self) -> None:
+        predicted = self.state.spending.usd + self.start_usd()
         if predicted > self.state.cap_usd and self.state.phase is Phase.CREATING:
             raise RefusedError(
                 f"starting the candidates is predicted to bring the cost to {format_usd(predicted)}, "
@@ -254,7 +254,8 @@ class Course:
             f"{', and what has no known price' if unpriced else ''}; running: {running}"
         )
         if spending.usd + ahead > self.state.cap_usd:
-            self._over = f"the spend cap of {format_usd(self.state.cap_usd)} is reached"
+            spent, cap = format_usd(spending.usd), format_usd(self.state.cap_usd)
+            self._over = f"ended at {spent}: to go on could pass the spend cap of {cap}"
         elif now >= self.state.end and mine:
             self._over = "time_to_live has ended"
         return not self._over

@@ -97,7 +97,7 @@ class FakeWorld:
     points: list[str] = field(default_factory=list)
     invalid: list[str] = field(default_factory=list)
     interrupts: int = 0
-    ready: int = 0
+    start_code: Exit = Exit.OK
     looks: list[Look] = field(default_factory=list)
 
     def live(self, spec: Spec) -> LiveState:
@@ -111,7 +111,8 @@ class FakeWorld:
         if serve:
             self._run(1)
             self._pass_time(self.start_up_s)
-        return ApplyResult((), {}, Exit.OK, changed=True)
+        code, self.start_code = self.start_code, Exit.OK
+        return ApplyResult((), {}, code, changed=True)
 
     def _run(self, count: int) -> None:
         for item in self.platform.rows:

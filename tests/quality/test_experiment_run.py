@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 
 from fwctl.catalog.prices import PriceList
-from fwctl.errors import FwctlError, InterruptedByUserError, RefusedError, UsageError
+from fwctl.errors import (
+    FwctlError,
+    InterruptedByUserError,
+    RefusedError,
+    UsageError,
+    WaitTimeoutError,
+)
+from fwctl.exitcodes import Exit
 from fwctl.measure.suite import load as load_suite
 from fwctl.quality.experiment_deletes import remove
 from fwctl.quality.experiment_quality import cases_of
@@ -168,7 +175,7 @@ def test_the_cap_ends_the_load_before_it_is_passed_and_everything_goes(tmp_path:
     world = world_in(tmp_path, pass_s=3600)
     state = run(world, TEXT.replace("$20", "$7"))
     assert state.phase is Phase.CAPPED
-    assert state.reason == "the spend cap of $7.00 is reached"
+    assert state.reason.endswith("to go on could pass the spend cap of $7.00")
     assert 6.5 < state.spending.usd <= 7.0
     assert world.candidates() == []
     assert untouched(world)
@@ -179,6 +186,71 @@ def test_the_cap_ends_the_start_too(tmp_path: Path) -> None:
     state = run(world, TEXT.replace("$20", "$7"))
     assert (state.phase, world.candidates()) == (Phase.CAPPED, [])
     assert state.spending.usd <= 7.0
+
+
+def test_the_end_of_the_time_ends_the_load_too(tmp_path: Path) -> None:
+    world = world_in(tmp_path, pass_s=5 * 3600)
+    state = run(world, TEXT.replace("$20", "$500"))
+    assert (state.phase, state.reason, world.candidates()) == (Phase.CAPPED, "time_to_live has ended", [])
+
+
+def test_a_winner_whose_time_has_passed_goes(tmp_path: Path) -> None:
+    world = world_in(tmp_path)
+    run(world)
+    world.clock.sleep(4 * 3600)
+    state = run(world)
+    assert (state.phase, state.keep, world.candidates()) == (Phase.DONE, None, [])
+
+
+def test_candidates_that_somebody_deleted_are_made_and_measured_again(tmp_path: Path) -> None:
+    world = world_in(tmp_path, kill="pass 1")
+    with pytest.raises(Killed):
+        run(world)
+    world.kill = ""
+    world.clock.sleep(60)
+    gone = next(item for item in world.platform.rows if f"{MINE}b200" in str(item.get("description")))
+    gone["state"] = "DELETED"
+    state = run(world)
+    assert (state.phase, world.candidates()) == (Phase.DONE, ["fp8"])
+    assert [name for name in world.points if name.startswith("load")] == ["load 1", "load 1", "load 2"]
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [(Exit.FAILED, FwctlError), (Exit.TIMEOUT, WaitTimeoutError), (Exit.INTERRUPTED, InterruptedByUserError)],
+)
+def test_a_start_that_fails_says_how_to_go_on(tmp_path: Path, code: Exit, error: type[FwctlError]) -> None:
+    world = world_in(tmp_path, start_code=code)
+    with pytest.raises(error) as failed:
+        run(world)
+    assert failed.value.next_steps[1] == "fwctl experiment stop shapes"
+    assert run(world).phase is Phase.DONE
+
+
+def test_lost_bookkeeping_is_told_and_costs_the_most_it_can_have(tmp_path: Path) -> None:
+    world = world_in(tmp_path, kill="load 1")
+    with pytest.raises(Killed):
+        run(world)
+    world.kill = ""
+    shutil.rmtree(tmp_path / ".fwctl")
+    for item in world.platform.rows:
+        item["create_time"] = "2026-11-30T11:30:00Z"
+    found = course(world).prepare()
+    # From 11:30 to 12:05, $23.90 an hour.
+    assert found.spending.usd == pytest.approx(23.9 * 35 / 60, rel=0.01)
+    assert any("the bookkeeping is lost" in line for line in world.said)
+    for item in world.platform.rows:
+        item["create_time"] = "2026-11-30T11:00:00Z"
+    state = run(world)  # $25.89 may have been spent
+    assert (state.phase, world.candidates()) == (Phase.CAPPED, [])
+
+
+def test_another_accounts_experiment_of_that_name_is_refused(tmp_path: Path) -> None:
+    world = world_in(tmp_path, kill="load 1")
+    with pytest.raises(Killed):
+        run(world)
+    with pytest.raises(RefusedError, match="runs on account acme, stack prod"):
+        course(world, TEXT.replace("stack: prod", "stack: dev")).prepare()
 
 
 def test_a_pass_that_would_pass_the_cap_is_not_begun(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from fwctl.cli.confirm import ask
 from fwctl.cli.experiment_result import document, evidence_files, proposed_for, recommendation
 from fwctl.cli.plans import STATE_FOLDER
 from fwctl.cli.session import Session, check_account, scope_spec
-from fwctl.errors import FwctlError, RefusedError, UsageError
+from fwctl.errors import FwctlError, InterruptedByUserError, RefusedError, UsageError
 from fwctl.exitcodes import Exit
 from fwctl.report.model import Report
 
@@ -65,7 +65,7 @@ def experiment_run(
         course = Course(experiment, world, call.env.cwd / STATE_FOLDER, suite, choices)
         course.prepare()
         _ask(call, course, yes=yes)
-        state = course.go()
+        state = _go(course)
         live = world.live(experiment.spec)
     body = {
         "experiment": document(state, live.deployments),
@@ -73,6 +73,17 @@ def experiment_run(
         "evidence": evidence_files(call, experiment, state, specs or []) if evidence else [],
     }
     return Report("experiment run", body, *_end(state), hints=_hints(state))
+
+
+def _go(course: Course) -> State:
+    """To the end, or to Ctrl-C wherever it comes."""
+    try:
+        return course.go()
+    except KeyboardInterrupt:
+        stop = f"fwctl experiment stop {course.experiment.name}"
+        raise InterruptedByUserError(
+            "the experiment was interrupted", next_steps=["run it again: it goes on from here", stop]
+        ) from None
 
 
 def _alone(call: Call, name: str, word: str) -> AbstractContextManager[str | None]:
