@@ -81,15 +81,15 @@ def require_aiohttp() -> None:
 def perform(part: Part, made: Made, begin: Begin | None = None) -> None:
     """Make the requests; `made` is filled, also when Ctrl-C ends it. Raises OSError and FwctlError."""
     raise_file_limit()
-    cpu, wall = time.process_time(), time.monotonic()
-    try:
-        with Writer(part.records) as writer, new_runner() as runner, quiet():
+    with Writer(part.records) as writer, new_runner() as runner, quiet():
+        cpu, wall = time.process_time(), time.monotonic()
+        try:
             runner.run(_Sending(part, writer).everything(made.lags, begin))
-    except KeyboardInterrupt:
-        made.interrupted = True
-    finally:
-        made.cpu_s = time.process_time() - cpu
-        made.wall_s = time.monotonic() - wall
+        except KeyboardInterrupt:
+            made.interrupted = True
+        finally:
+            made.cpu_s = time.process_time() - cpu
+            made.wall_s = time.monotonic() - wall
 
 
 def raise_file_limit() -> None:

@@ -96,6 +96,11 @@ def _summary_text(summary: dict[str, Any]) -> str:
                 values = "  ".join(f"{q} {_interval(found)}" for q, found in item[metric].items())
                 lines.append(f"  {metric:20} {values}")
         lines += _system_lines(item)
+    if summary["selftest"]:
+        error = summary["selftest"]["ttft_error_ms"]
+        lines.append(
+            f"own error of this machine: TTFT {error['p50']:.1f} ms at p50, {error['p95']:.1f} ms at p95"
+        )
     lines += [f"warning: {text}" for text in summary["warnings"]]
     lines += [f"INVALID: {reason}" for reason in summary["invalid_reasons"]]
     if summary["interrupted"]:
