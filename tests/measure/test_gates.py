@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +161,12 @@ def test_objectives_of_a_spec_become_conditions(tmp_path: Path) -> None:
     ]
     assert found[0]["source"] == "slo of chat"
     assert "hold at 1000 requests a second" in found[4]["reason"]
+
+
+def test_every_condition_of_the_pages_is_one() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    found = re.findall(r"`([a-z_0-9]+ [<>] [^`]+)`", (docs / "bench.md").read_text())
+    found += re.findall(r"--fail-if\n +(.+)\n", (docs / "ci/bench.yml").read_text())
+    assert len(found) > 10
+    for text in found:
+        parse_condition(text)

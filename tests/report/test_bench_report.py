@@ -204,3 +204,24 @@ def test_what_is_not_known_is_never_zero() -> None:
     assert shown == ["n/a"] * 3
     assert bench_words.estimate(None) == "n/a"
     assert bench_words.errors({}) == "none"
+
+
+def documented(title: str) -> set[str]:
+    """Keys of the first column of a table of docs/json.md."""
+    page = (Path(__file__).parents[2] / "docs/json.md").read_text()
+    section = page.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    return {key for cell in cells for key in re.findall(r"`([^`]+)`", cell)}
+
+
+def test_the_page_of_json_lists_the_keys_of_real_documents(runs: Path) -> None:
+    found: Any = comparison(runs, "ttft_p50 > 1.1x").body
+    assert set(found) == documented("bench compare")
+    assert set(found["comparisons"][0]) == documented("comparisons of bench compare")
+    assert set(found["gates"][0]) == documented("gates of bench compare")
+    body = digest_of(runs, ["base", "sweep"], (0.5, 0.95))
+    assert set(body) | {"charts"} == documented("bench report")
+    assert set(body["runs"][0]) == documented("runs of bench report")
+    arm = body["runs"][0]["targets"][0]
+    assert set(arm) == documented("targets of bench report")
+    assert set(arm["figures"]) == documented("figures of a target")
