@@ -16,7 +16,13 @@ from fwctl.inference.failures import ErrorClass, Failure
 from fwctl.inference.grammar import problems
 
 WHITESPACE_RUN = 256
-REASONING_MODELS = re.compile(r"deepseek-r1|gpt-oss|thinking|qwq|magistral|minimax-m", re.IGNORECASE)
+# Models that reason unless they are told not to. Source: docstring of `reasoning_effort` in fireworks-ai
+# 1.2.30, and names that say it themselves.
+REASONING_MODELS = re.compile(
+    r"gpt-oss|minimax-m|deepseek-(?:r1|v3p2|v4)|glm-(?:4p[567]|5)|qwen3-(?!.*(?:instruct|coder|embedding|reranker))"
+    r"|thinking|qwq|magistral",
+    re.IGNORECASE,
+)
 
 RUNAWAY = Failure(ErrorClass.INVALID_JSON, "the answer ran away into whitespace")
 
@@ -54,7 +60,8 @@ def warnings(
     if kind == "json_schema" and REASONING_MODELS.search(model) and not asked:
         found.append(
             "json_schema keeps a reasoning model from reasoning; "
-            "use json_object with the schema in the prompt and check the answer afterwards"
+            "use json_object with the schema in the prompt and check the answer afterwards, "
+            "or give reasoning_effort"
         )
     prompt = json.dumps([item.get("content") for item in messages])
     if kind in ("json_object", "json_schema") and "json" not in prompt.lower():

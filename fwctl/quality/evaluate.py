@@ -22,7 +22,7 @@ from fwctl.quality.graders.means import Means
 from fwctl.quality.grading import NAME, ONLY_REASONING, grade_run, last_attempts, read_grades
 from fwctl.quality.outlook import DISCORDANCE, MARGIN, outlook, percent
 from fwctl.quality.retries import CAP, retry_cut_answers
-from fwctl.quality.structured_counts import structured_counts
+from fwctl.quality.structured_counts import lost_reasoning, structured_counts
 from fwctl.quality.totals import totals
 from fwctl.records.atomic import replace_file
 
@@ -100,7 +100,9 @@ def _quality(evaluation: Evaluation, warnings: Sequence[str]) -> dict[str, Any]:
     plan, cases = evaluation.plan, evaluation.cases
     found = totals(read_grades(plan.out / NAME))
     warnings = [*warnings, *_used_up(read_grades(plan.out / NAME))]
-    structured = structured_counts(read_rows(plan.records), last_attempts(plan.records), cases, plan.targets)
+    last = last_attempts(plan.records)
+    structured = structured_counts(read_rows(plan.records), last, cases, plan.targets)
+    warnings = [*warnings, *lost_reasoning(read_rows(plan.records), last, cases, plan.targets)]
     for name, figures in found.items():
         figures["structured"] = structured.get(name)
     judge = _judge(plan.out, evaluation.means)

@@ -44,6 +44,34 @@ def structured_counts(
     return {name: _figures(count, kinds[name]) for name, count in sorted(counts.items())}
 
 
+def lost_reasoning(
+    rows: Iterable[Row], last: Mapping[Key, int], cases: Cases, targets: Sequence[Target]
+) -> list[str]:
+    """Targets that reasoned, but not once where a json_schema was asked for. It is seen in the answers, so
+    it holds for deployments too, whose name does not tell their model."""
+    formats = _formats(cases, targets)
+    seen: dict[str, Counter[tuple[bool, bool]]] = defaultdict(Counter)
+    for row in rows:
+        key = key_of(row)
+        if key in last and row.get("error_class") is None:
+            under_schema = formats.get(key[:2]) == "json_schema"
+            seen[key[0]][under_schema, _reasoned(row)] += 1
+    return [
+        f"{name}: it reasoned in {count[False, True]} answers, and in none of {count[True, False]} with "
+        "json_schema, which switches reasoning off; json_object with the schema in the prompt, checked "
+        "afterwards, or reasoning_effort keeps it on"
+        for name, count in sorted(seen.items())
+        if count[False, True] and count[True, False] and not count[True, True]
+    ]
+
+
+def _reasoned(row: Row) -> bool:
+    """By the server's count, or because tokens came before the first visible one."""
+    first, visible = row.get("ttft_s"), row.get("ttfv_s")
+    early = first is not None and visible is not None and visible > first
+    return bool(row.get("reasoning_tokens")) or early
+
+
 def _count(count: Counter[str], row: Row) -> None:
     error, text = row.get("error_class"), row.get("text") or ""
     count["n"] += 1
