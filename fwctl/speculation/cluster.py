@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from fwctl.speculation.reading import Part
-from fwctl.speculation.running import Work, job_of, run_job, unpacked
+from fwctl.speculation.running import Progress, Work, job_of, run_job, unpacked
 from fwctl.speculation.suffix import SuffixIndex
 from fwctl.speculation.tally import Tally
 
 
-def replay_on_ray(work: Work, todo: Sequence[Part], index: SuffixIndex | None, ray: Any) -> Tally:
+def replay_on_ray(
+    work: Work, todo: Sequence[Part], index: SuffixIndex | None, ray: Any, progress: Progress
+) -> Tally:
     """One Ray task a part; whole numbers add up, so the order in which they end does not matter.
 
     RAY_ADDRESS names a running cluster; without it Ray starts `jobs` workers on this machine.
@@ -28,6 +30,7 @@ def replay_on_ray(work: Work, todo: Sequence[Part], index: SuffixIndex | None, r
         while waiting:
             ended, waiting = ray.wait(waiting)
             tally.merge(unpacked(ray.get(ended[0])))
+            progress(len(todo) - len(waiting), len(todo))
         return tally
     finally:
         if begun:

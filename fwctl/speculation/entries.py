@@ -39,7 +39,8 @@ class Options:
 
     prediction_cap: of a predicted text where the request has no max_tokens; 2048 is the platform's
     default. index_tokens: room of the suffix index, 0 for none. draft_model: name for the recommendation.
-    drafts_sampled: a draft model is asked about a sample of the requests only.
+    drafts_sampled: a draft model is asked about a sample of the requests only. share: of the conversations
+    that are replayed.
     """
 
     fields: tuple[str, ...] = ("prediction",)
@@ -51,6 +52,7 @@ class Options:
     draft_model: str | None = None
     tokenizer: str | None = None
     drafts_sampled: bool = False
+    share: float = 1.0
 
     @property
     def most(self) -> int:
@@ -70,6 +72,7 @@ class Options:
             "draft_model": self.draft_model,
             "tokenizer": self.tokenizer,
             "drafts_sampled": self.drafts_sampled,
+            "share": self.share,
         }
 
     @classmethod

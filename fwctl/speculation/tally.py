@@ -28,6 +28,11 @@ def split(cluster: int) -> str:
     return _SHARES[cluster % len(_SHARES)]
 
 
+def sampled(cluster: int, share: float) -> bool:
+    """Whether a conversation is in the sample; bits that neither split nor group look at decide."""
+    return (cluster >> 40) < share * 2**24
+
+
 def group(cluster: int) -> int:
     return cluster // len(_SHARES) % GROUPS
 

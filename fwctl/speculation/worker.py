@@ -16,7 +16,13 @@ def main(name: str) -> None:
     path = Path(name)
     job = json.loads(path.read_bytes())
     index = SuffixIndex.from_bytes((path.parent / job["index"]).read_bytes()) if job["index"] else None
-    replace_file(path.with_suffix(".out"), json.dumps(run_job(job, index)).encode())
+    replace_file(path.with_suffix(".out"), json.dumps(run_job(job, index, _say)).encode())
+
+
+def _say(done: int, total: int) -> None:
+    """One line for each part; whoever started this counts them."""
+    sys.stdout.write(f"{done}/{total}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

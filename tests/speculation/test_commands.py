@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fwctl.cli.main import run
+from fwctl.env import SystemClock
 from tests.cli.support import make_env
 from tests.speculation import traffic
 
@@ -119,6 +120,25 @@ def test_replay_says_what_it_left_out(tmp_path: Path) -> None:
     assert "no request with an answer" in text
 
 
+class Hasty(SystemClock):
+    """Every look at it is 20 seconds after the last."""
+
+    looks = 0
+
+    def monotonic(self) -> float:
+        self.looks += 1
+        return 20.0 * self.looks
+
+
+def test_a_long_replay_says_how_far_it_is(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        traffic.write(tmp_path / name, traffic.chat(3))
+    env: Any = make_env(tmp_path, {}, terminal=False, stdin="")
+    env.clock = Hasty()
+    assert run(["speculate", "replay", "a.jsonl", "b.jsonl"], env) == 0
+    assert "1 of 2 parts\n2 of 2 parts" in env.stderr.text()
+
+
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
@@ -127,6 +147,8 @@ def test_replay_says_what_it_left_out(tmp_path: Path) -> None:
         (("bad.jsonl", "--jobs", "0"), "--jobs"),
         (("bad.jsonl", "--engine", "spark"), "--engine"),
         (("bad.jsonl", "--margin", "nan"), "--margin"),
+        (("bad.jsonl", "--share", "0"), "--share"),
+        (("bad.jsonl", "--share", "nan"), "--share"),
         (("bad.jsonl", "--lengths", "0,2"), "1 to 64"),
         (("bad.jsonl", "--draft-tokens", "65"), "1 to 64"),
         (("bad.jsonl", "--draft-tokens", "2,x"), "whole numbers"),

@@ -213,9 +213,22 @@ def test_several_processes_give_the_same_digits(tmp_path: Path) -> None:
     files = ("a.jsonl", "b.jsonl.gz")
     environ = {"PYTHONPATH": str(Path(__file__).parents[2])}
     alone = digits(Work(files, tmp_path, options))
-    shared = digits(Work(files, tmp_path, options, jobs=3, environ=environ, part_bytes=5000))
-    assert shared == alone
+    told: list[tuple[int, int]] = []
+    work = Work(files, tmp_path, options, jobs=3, environ=environ, part_bytes=5000)
+    found = replay(work, progress=lambda done, total: told.append((done, total)))
+    assert judge(found.tally, options) == alone
+    assert told[-1] == (len(parts(files, tmp_path, part_bytes=5000)),) * 2
     assert alone["overall"]["n_requests"] == 60
+
+
+def test_a_sample_is_of_conversations_and_spread_over_all_splits(tmp_path: Path) -> None:
+    traffic.write(tmp_path / "a.jsonl", traffic.chat(400))
+    options = Options(lengths=(2,), draft_tokens=(2,), index_tokens=0, share=0.25)
+    found = digits(Work(("a.jsonl",), tmp_path, options))
+    counts = found["overall"]
+    assert counts["n_requests"] + found["left_out"]["not in the sample of --share"] == 400
+    assert 70 < counts["n_requests"] < 130  # 100, give or take three deviations of 9
+    assert counts["n_judged"] == pytest.approx(counts["n_requests"] / 2, abs=15)
 
 
 def test_an_error_of_a_worker_is_told_like_ones_own(tmp_path: Path) -> None:
@@ -295,10 +308,15 @@ def test_parts_of_a_cluster_add_up_to_the_same_digits(
     work = Work(("a.jsonl",), tmp_path, Options(lengths=(2,), draft_tokens=(2, 8)), jobs=2, environ=environ)
     todo = parts(work.files, tmp_path, part_bytes=4000)
     assert len(todo) > 3
-    ray = Cluster()
+    ray, told = Cluster(), []
+
+    def progress(done: int, total: int) -> None:
+        told.append((done, total))
+
     for index in (build_index(work, todo, approximate()), None):
         expected = judge(replay_parts(work, todo, index), work.options)
-        assert judge(replay_on_ray(work, todo, index, ray), work.options) == expected
+        assert judge(replay_on_ray(work, todo, index, ray, progress), work.options) == expected
+    assert told == [(done, len(todo)) for done in range(1, len(todo) + 1)] * 2
     assert ray.started[0] == {"log_to_driver": False, "logging_level": "ERROR", **settings}
     assert ray.stopped
 

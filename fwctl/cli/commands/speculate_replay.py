@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MAX_JOBS = 1024
 MAX_SETTINGS = 16
+PROGRESS_S = 10.0
 MAX_DRAFT_REQUESTS = 10_000
 ENGINES = ("local", "ray")
 _MAX_TOKENS = 1_000_000_000
@@ -141,6 +142,9 @@ def speculate_replay(
         str | None,
         typer.Option("--tokenizer", metavar="FILE", help="tokenizer.json of the model, for exact tokens."),
     ] = None,
+    share: Annotated[
+        float, typer.Option("--share", metavar="X", help="Share of the conversations that is replayed [1].")
+    ] = 1.0,
     margin: Annotated[
         float, typer.Option("--margin", metavar="X", help="Least gain that is recommended [0.1].")
     ] = 0.1,
@@ -161,12 +165,14 @@ def speculate_replay(
         raise UsageError(f"--jobs is a number from 1 to {MAX_JOBS}, --engine local or ray")
     if not 0 <= margin < 10:
         raise UsageError("--margin is a share from 0, such as 0.1 for 10 %")
-    options = sources.to_options(tokenizer)
+    if not 0 < share <= 1:
+        raise UsageError("--share is above 0, up to 1 for all conversations")
+    options = replace(sources.to_options(tokenizer), share=share)
     env = call.env
     drafter = sources.drafter(call)
     work = Work(tuple(files), env.cwd, options, suite, jobs, env.environ, drafter=drafter)
     call.output.message(f"replaying {', '.join(files[:3])}{' ...'[: 4 * (len(files) > 3)]}")
-    done = replay(work, engine)
+    done = replay(work, engine, _Progress(call))
     body = {
         "files": list(files),
         "tokens": done.tokens,
@@ -177,6 +183,20 @@ def speculate_replay(
         **judge(done.tally, options, margin),
     }
     return Report("speculate replay", body).hinted(_hints(body))
+
+
+class _Progress:
+    """A line on stderr every few seconds."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.told = call.env.clock.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = self.call.env.clock.monotonic()
+        if now - self.told >= PROGRESS_S:
+            self.told = now
+            self.call.output.message(f"{done} of {total} parts")
 
 
 def _hints(body: dict[str, Any]) -> tuple[str, ...]:
