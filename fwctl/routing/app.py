@@ -20,7 +20,7 @@ from fwctl.routing.trace import TraceLog
 PATHS = ("chat/completions", "completions", EMBEDDINGS)
 _JSON = "application/json"
 # A client that does not read holds a target; it gets this long beyond the deadline of its request.
-_SLOW_CLIENT_S = 5.0
+SLOW_CLIENT_S = 5.0
 _LONGEST_KIND = 64
 
 
@@ -33,6 +33,7 @@ class Proxy:
         self.keys = Keys(router.routes.settings.client_keys)
         self.trace: TraceLog | None = None
         self.draining = False
+        self.slow_client_s = SLOW_CLIENT_S
         self.running = 0
         self._say = say
         self._idle = asyncio.Event()
@@ -70,6 +71,16 @@ class Proxy:
             if isinstance(body, web.Response):
                 return body
             return await self._answer(http, body)
+        except TimeoutError:
+            # Only a client that does not read gets here: the answer has a deadline of its own.
+            if http.transport is not None:
+                http.transport.abort()
+            return web.Response(status=408)
+        except ConnectionError:
+            return web.Response(status=400)
+        except Exception as error:
+            self._say({"event": "bug", "error": type(error).__name__})
+            return self._error(answers.ALL_TARGETS_FAILED, "the router failed; its log has the reason", 500)
         finally:
             self.running -= 1
             self.metrics.in_flight.set(self.running)
@@ -105,7 +116,7 @@ class Proxy:
             kind if kind.isprintable() and kind else None,
         )
         route = self.router.routes.routes.get(body["model"])
-        limit = (route.total_s if route else 0.0) + _SLOW_CLIENT_S
+        limit = (route.total_s if route else 0.0) + self.slow_client_s
         async with asyncio.timeout(limit):
             async with await self.router.send(request) as answer:
                 return await self._sent(http, body, answer)
@@ -116,7 +127,7 @@ class Proxy:
             answer.headers["connection"] = "close"
         if isinstance(answer.body, bytes):
             if trace is not None:
-                trace.write(body, answer.record, [answer.body])
+                self._keep(trace, body, answer, [answer.body])
             return web.Response(body=answer.body, status=answer.status, headers=answer.headers)
         stream = answer.body
         stream.tap = [] if trace is not None else None
@@ -130,8 +141,15 @@ class Proxy:
                 response.force_close()
             await response.write_eof()
         if trace is not None:
-            trace.write(body, answer.record, stream.tap or [])
+            self._keep(trace, body, answer, stream.tap or [])
         return response
+
+    def _keep(self, trace: TraceLog, body: dict[str, Any], answer: Answer, pieces: list[bytes]) -> None:
+        """Write the trace line; a log that cannot be written is said once and given up."""
+        problem = trace.write(body, answer.record, pieces)
+        if problem is not None:
+            self.trace = None
+            self._say({"event": "trace", "ok": False, "message": f"{trace.path}: {problem}"})
 
     def _error(self, code: str, message: str, status: int, *, close: bool = False) -> web.Response:
         self.observe(Record("none", "", stream=False, outcome=code, status=status))

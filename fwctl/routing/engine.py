@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from fwctl.inference.failures import ErrorClass, Failure
 from fwctl.routing import answers, record
+from fwctl.routing.answers import error_body
 from fwctl.routing.breaker import State
 from fwctl.routing.budget import Budget
 from fwctl.routing.flight import Error, Flight, Landed, Request
@@ -111,6 +112,8 @@ class Router:
         self.budget.change(routes.retry.budget, routes.retry.floor_per_s)
         known = {target.key for route in routes.routes.values() for target in route.targets}
         self._healths = {key: health for key, health in self._healths.items() if key[:4] in known}
+        payers = {target.payer for route in routes.routes.values() for target in route.targets}
+        self._payers = {key: shed for key, shed in self._payers.items() if key in payers}
 
     async def send(self, request: Request) -> Answer:
         """Answer one request. Only cancellation is raised; failures are answers with an error body."""
@@ -123,12 +126,14 @@ class Router:
             noted.outcome = answers.UNKNOWN_ROUTE
             names = ", ".join(self.routes.routes)
             words = f"there is no route of this name; model is one of: {names}"
-            return self._failed(
-                Error(noted.outcome, 404, answers.error_body(noted.outcome, words, 404)), noted
-            )
+            return self._failed(Error(noted.outcome, 404, error_body(noted.outcome, words, 404)), noted)
         flight = Flight(self, route, request, noted)
         try:
             found = await flight.run()
+        except ValueError as error:
+            noted.outcome = answers.BAD_REQUEST
+            data = error_body(noted.outcome, f"the request cannot be sent on: {error}", 400)
+            found = Error(noted.outcome, 400, data)
         except asyncio.CancelledError:
             noted.outcome = record.CLIENT_GONE
             noted.total_s = self.loop.time() - started

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fwctl.inference.failures import ErrorClass
+from fwctl.inference.failures import ErrorClass, Failure
 from fwctl.routing import answers
 from fwctl.routing.answers import Tried
 from fwctl.routing.breaker import Ticket
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from fwctl.routing.engine import Router
 
 _FIRST_BACKOFF_S = 0.1
+# Between the choice of a target and a task's start another request may have become its one probe.
+_TAKEN = Refused(Failure(ErrorClass.OVERLOADED, "another request probes the target"))
 _STATUS = {
     ErrorClass.RATE_LIMITED: 429,
     ErrorClass.TIMEOUT_TTFT: 504,
@@ -174,12 +176,13 @@ class Flight:
         return self.router.budget.take(self.loop.time())
 
     async def attempt(self, target: Target, desperate: bool, *, hedge: bool = False) -> Landed | Refused:
-        """Send to one target. Whatever happens, its ticket is settled or belongs to the result."""
+        """Send to one target. Whatever happens, its ticket is settled or belongs to the result.
+
+        Raises ValueError for a body that cannot be written.
+        """
         self.asked.add(target.name)
         health = self.health(target)
         started = self.loop.time()
-        ticket = health.admit(started, desperate=desperate)
-        assert ticket is not None
         body, changes = adapted(self.request.body, target, self.needs)
         call = Call(
             self.request.path,
@@ -189,6 +192,9 @@ class Flight:
             self.deadline,
             self._answer_s(started),
         )
+        ticket = health.admit(started, desperate=desperate)
+        if ticket is None:
+            return _TAKEN
         try:
             found = await self.router.upstream.open(call, target)
         except BaseException:

@@ -49,17 +49,21 @@ class TraceLog:
         """True for a request that is to be logged."""
         return self._chance() < self.share
 
-    def write(self, body: Mapping[str, Any], record: Record, pieces: Sequence[bytes]) -> None:
-        """One line. pieces: the answer as it was sent on. A disk that is full loses lines, not requests."""
+    def write(self, body: Mapping[str, Any], record: Record, pieces: Sequence[bytes]) -> str | None:
+        """One line; why it could not be written, None when all is well. Lines over 8 MiB are left out.
+
+        pieces: the answer as it was sent on.
+        """
         line = self._redactor.mask(self.line(body, record, pieces))
         if len(line) > LARGEST_LINE_BYTES:
-            return
+            return None
         try:
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _MODE)
-        except OSError:
-            return
-        with os.fdopen(handle, "ab") as file:
-            file.write(line.encode("utf-8", "replace") + b"\n")
+            with os.fdopen(handle, "ab") as file:
+                file.write(line.encode("utf-8", "replace") + b"\n")
+        except OSError as error:
+            return error.strerror or str(error)
+        return None
 
     def line(self, body: Mapping[str, Any], record: Record, pieces: Sequence[bytes]) -> str:
         """The JSON of one request; nothing of its headers."""

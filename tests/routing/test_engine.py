@@ -12,6 +12,7 @@ import pytest
 from fwctl.routing.engine import Request
 from fwctl.routing.model import BreakerPolicy, HedgePolicy, RetryPolicy, Timeouts
 from tests.routing.upstreams import (
+    CALM,
     DONE,
     HELLO,
     QUICK,
@@ -72,7 +73,8 @@ def error_of(data: bytes) -> dict[str, Any]:
 )
 def test_a_target_that_cannot_serve_is_left_before_the_client_hears_anything(bad: Any, word: str) -> None:
     async def story() -> None:
-        async with routing(a=bad, b=GOOD) as box:
+        limits = QUICK if word == "timeout_ttft" else CALM
+        async with routing(a=bad, b=GOOD, timeouts=limits) as box:
             answer, data = await box.send()
             assert (answer.status, data) == (200, WHOLE_HELLO)
             assert answer.headers["x-fwctl-target"] == "b"
@@ -111,7 +113,7 @@ def test_the_clients_own_mistake_goes_back_word_for_word_and_is_not_sent_again(s
 )
 def test_after_the_first_content_a_failure_is_an_error_event_and_never_another_target(ending: Any) -> None:
     async def story() -> None:
-        async with routing(a=ending, b=GOOD) as box:
+        async with routing(a=ending, b=GOOD, timeouts=QUICK) as box:
             answer, data = await box.send()
             assert answer.status == 200
             assert data.startswith(ROLE + chunk("Hel"))
@@ -216,13 +218,11 @@ def test_a_target_without_embeddings_is_not_gone_for_chat() -> None:
 
 def test_all_attempts_share_one_deadline() -> None:
     async def story() -> None:
-        async with routing(
-            a=hangs, b=hangs, route={"total_s": 0.2}, timeouts=Timeouts(first_token_s=0.15)
-        ) as box:
+        async with routing(a=hangs, b=hangs, route={"total_s": 0.35}, timeouts=QUICK) as box:
             answer, data = await box.send()
             assert answer.status == 504
             assert error_of(data)["code"] == "deadline"
-            assert box.records[0].total_s < 0.4
+            assert box.records[0].total_s < 1
 
     run(story)
 
@@ -239,7 +239,7 @@ def test_a_stream_that_passes_the_deadline_ends_with_its_code() -> None:
 
 def test_a_whole_answer_leaves_time_for_another_target() -> None:
     async def story() -> None:
-        async with routing(a=hangs, b=answers(200, WHOLE), route={"total_s": 0.4}) as box:
+        async with routing(a=hangs, b=answers(200, WHOLE), route={"total_s": 1.0}) as box:
             answer, _ = await box.send(stream=False)
             assert answer.headers["x-fwctl-target"] == "b"
 

@@ -70,6 +70,7 @@ def test_whole_answers_and_every_path_come_through(tmp_path: Path) -> None:
         (b'{"model": 5}', 400, "bad_request"),
         (b"\xff\xfe", 400, "bad_request"),
         (b"[" * 100_000, 400, "bad_request"),
+        (b'{"model": "chat", "x": ' + b"[" * 600 + b"]" * 600 + b"}", 400, "bad_request"),
         (b'{"model": "other"}', 404, "unknown_route"),
         (b'{"model": "chat", "x": "' + b"y" * 1_100_000 + b'"}', 413, "bad_request"),
     ],
@@ -206,6 +207,38 @@ def test_a_slow_reader_holds_back_the_target_instead_of_filling_memory(tmp_path:
                 while await response.content.readany():
                     pass
             assert sent == 4000
+
+    run(story)
+
+
+def test_a_client_that_does_not_read_is_cut_off_after_the_deadline(tmp_path: Path) -> None:
+    async def story() -> None:
+        flood = says(*(chunk("x" * 100_000) for _ in range(200)), hang=True)
+        async with upstreams(a=flood) as (base, places):
+            text = config(base, "a", route="    timeouts: {total: 300ms}\n")
+            async with proxying(tmp_path, text) as it:
+                assert it.server.proxy is not None
+                it.server.proxy.slow_client_s = 0.1
+                async with it.http.post(f"{it.url}/chat/completions", json=CHAT) as response:
+                    await response.content.readany()
+                    proxy = it.server.proxy
+                    await until(lambda: proxy.running == 0)
+                    await until(lambda: places["a"].cancelled == 1)
+
+    run(story)
+
+
+def test_a_trace_log_that_cannot_be_written_is_said_once_and_costs_no_request(tmp_path: Path) -> None:
+    async def story() -> None:
+        text = "trace: {file: no/folder/traces.jsonl, share: 100%}, drain: {delay: 0s}"
+        async with (
+            upstreams(a=GOOD) as (base, _),
+            proxying(tmp_path, config(base, "a", settings=text)) as it,
+        ):
+            assert [(await it.post())[0].status for _ in range(3)] == [200] * 3
+            told = [line for line in it.lines() if line["event"] == "trace"]
+            assert len(told) == 1
+            assert "No such file" in told[0]["message"]
 
     run(story)
 

@@ -125,7 +125,8 @@ async def upstreams(**places: Act | list[Act]) -> AsyncIterator[tuple[str, dict[
         await runner.cleanup()
 
 
-QUICK = Timeouts(connect_s=1.0, first_token_s=0.15, idle_s=0.15)
+QUICK = Timeouts(connect_s=1.0, first_token_s=0.25, idle_s=0.25)
+CALM = Timeouts(connect_s=5.0, first_token_s=10.0, idle_s=10.0)
 PATIENT = BreakerPolicy(min_requests=1000)
 
 
@@ -153,7 +154,7 @@ async def routing(
     *,
     targets: Mapping[str, Mapping[str, Any]] | None = None,
     breaker: BreakerPolicy = PATIENT,
-    timeouts: Timeouts = QUICK,
+    timeouts: Timeouts = CALM,
     route: Mapping[str, Any] | None = None,
     **places: Act | list[Act],
 ) -> AsyncIterator[Box]:
@@ -163,7 +164,7 @@ async def routing(
             Target(name, "m", f"{base}/{name}/v1", timeouts=timeouts, **(targets or {}).get(name, {}))
             for name in places
         )
-        chat = Route("chat", made, **{"total_s": 5.0, "breaker": breaker, **(route or {})})
+        chat = Route("chat", made, **{"total_s": 20.0, "breaker": breaker, **(route or {})})
         records: list[Record] = []
         async with Router(
             Routes("routes.yaml", None, {"chat": chat}), observer=records.append, seed=1
