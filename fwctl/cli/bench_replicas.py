@@ -44,7 +44,7 @@ def lock_entries(call: Call, specs: Sequence[str], targets: Sequence[Target]) ->
     """What fwctl.lock says about the deployments of the targets, by target; None when it says nothing."""
     from dataclasses import asdict
 
-    from fwctl.cli.plans import lock_of
+    from fwctl.cli.session import lock_of
     from fwctl.live.normalise import short_id
     from fwctl.planning.locked import wanted_of
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fwctl.cli.command import Call
-from fwctl.cli.session import spec_paths
-from fwctl.errors import Diagnostic, UsageError
+from fwctl.cli.session import lock_of, spec_paths
+from fwctl.errors import Diagnostic, InvalidSpecError, UsageError
 from fwctl.records.evidence import FOLDER_NAME, Stored
 from fwctl.records.evidence import read as read_folder
 from fwctl.spec.model import Deployment, Evidence, Spec
@@ -124,15 +124,14 @@ def offline_evidence(
     """For `spec.load`: what the files beside the specs say, without a look at the platform."""
 
     def gather(spec: Spec) -> Evidence | None:
-        from fwctl.cli.plans import lock_of
+        found = find_evidence(call, paths, spec)
+        lock = _lock(call, paths)
+        fitting, models = _conversations(call, spec), _own_precision(lock)
+        if not found.there:
+            nothing = not (fitting or models)
+            return None if nothing else Evidence({}, {}, models, fitting, read=False)
         from fwctl.planning.evidence import offline_settings, weigh
 
-        found = find_evidence(call, paths, spec)
-        lock = lock_of(call, paths)
-        fitting = _conversations(call, spec)
-        models = _own_precision(lock)
-        if not (found.there or fitting or models):
-            return None
         settings = offline_settings(spec, lock)
         around = around_each(call, spec, found)
         known = weigh(
@@ -146,6 +145,14 @@ def offline_evidence(
         return replace(known, gates_follow=gates_follow)
 
     return gather
+
+
+def _lock(call: Call, paths: Sequence[str]) -> LockFile | None:
+    """A lock that cannot be read is the plan's to report, and `--no-lock` goes on without it."""
+    try:
+        return lock_of(call, paths)
+    except InvalidSpecError:
+        return None
 
 
 def _own_precision(lock: LockFile | None) -> dict[str, str]:
@@ -207,7 +214,6 @@ def measured_pools(call: Call, context: Context, found: Found) -> dict[str, floa
 
 def offline_pools(call: Call, paths: Sequence[str], spec: Spec) -> dict[str, float]:
     """The same without a look at the platform, as far as spec and lock say what runs."""
-    from fwctl.cli.plans import lock_of
     from fwctl.planning.evidence import offline_settings
 
     found = find_evidence(call, paths, spec)

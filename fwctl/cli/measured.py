@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fwctl.cli.command import Call
-from fwctl.cli.plans import lock_of
-from fwctl.cli.session import Session
+from fwctl.cli.session import Session, lock_of
 from fwctl.errors import UsageError
 from fwctl.records.freshness import Setting
 from fwctl.spec.model import Deployment, Spec

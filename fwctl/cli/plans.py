@@ -11,7 +11,7 @@ from fwctl.cli.command import Call
 from fwctl.cli.evidence import Found, find_evidence, measured_pools, planned_evidence
 from fwctl.cli.fitting import check_specs
 from fwctl.cli.pricing import price_list
-from fwctl.cli.session import Session, has_specs, spec_paths
+from fwctl.cli.session import Session, has_specs, lock_of
 from fwctl.cli.writing import write_file
 from fwctl.collector import collector_paused
 from fwctl.errors import Diagnostic, FwctlError, InvalidSpecError, RefusedError
@@ -22,26 +22,12 @@ from fwctl.planning.engine import with_sets
 from fwctl.planning.model import Plan
 from fwctl.planning.options import PlanOptions
 from fwctl.planning.plan_file import LARGEST_BYTES, Inputs, StoredPlan, dumps, loads
-from fwctl.records import lockfile
 from fwctl.records.history import HISTORY_NAME, History
-from fwctl.records.lockfile import LockFile
 from fwctl.report.model import Report
 from fwctl.spec.model import Spec
 
 STATE_FOLDER = ".fwctl"
 PLAN_FORMATS = ("text", "json", "markdown", "github", "html")
-
-
-def lock_of(call: Call, paths: Sequence[str]) -> LockFile | None:
-    """The lock file beside the specs, None when there is none."""
-    if not has_specs(call, paths):
-        return None
-    for path in spec_paths(call, paths):
-        folder = path if (call.env.cwd / path).is_dir() else path.parent
-        found = lockfile.read(call.env.cwd / folder / lockfile.LOCK_NAME)
-        if found is not None:
-            return found
-    return None
 
 
 def plan_inputs(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fwctl.firectl.client import Firectl
     from fwctl.firectl.outcome import Outcome
     from fwctl.live.model import LiveState, ShapeVersion
+    from fwctl.records.lockfile import LockFile
 
 DEFAULT_FOLDER = Path("configs")
 
@@ -49,6 +50,20 @@ class Gates(Enum):
     UNREAD = 0
     RULES = 1
     FOLLOW = 2
+
+
+def lock_of(call: Call, paths: Sequence[str]) -> LockFile | None:
+    """The lock file beside the specs, None when there is none."""
+    from fwctl.records import lockfile
+
+    if not has_specs(call, paths):
+        return None
+    for path in spec_paths(call, paths):
+        folder = path if (call.env.cwd / path).is_dir() else path.parent
+        found = lockfile.read(call.env.cwd / folder / lockfile.LOCK_NAME)
+        if found is not None:
+            return found
+    return None
 
 
 def load_specs(

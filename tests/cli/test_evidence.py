@@ -346,3 +346,9 @@ def test_what_cannot_be_added_says_why_and_what_to_do(folder: Folder) -> None:
     assert "not the folder of a finished run" in folder.run("evidence", "add", "gone", *ADD[3:]).err
     (folder.path / "today/summary.json").write_text("{")
     assert "is not JSON" in folder.run(*ADD).err
+
+
+def test_a_lock_that_cannot_be_read_is_left_to_the_plan(folder: Folder) -> None:
+    (folder.path / "configs/fwctl.lock").write_text("<<<<<<< ours\n")
+    folder.store(BENCH)
+    assert folder.run("validate").code == 0
