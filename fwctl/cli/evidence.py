@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from fwctl.cli.command import Call
 from fwctl.cli.session import lock_of, spec_paths
 from fwctl.errors import Diagnostic, InvalidSpecError, UsageError
-from fwctl.records.evidence import FOLDER_NAME, Stored
-from fwctl.records.evidence import read as read_folder
 from fwctl.spec.model import Deployment, Evidence, Spec
 from fwctl.units import parse_duration
 
 if TYPE_CHECKING:
+    from fwctl.records.evidence import Stored
     from fwctl.planning.context import Context
     from fwctl.records.freshness import Around, Setting
     from fwctl.records.lockfile import LockFile
 
+FOLDER_NAME = "evidence"
 _GATED = ("warn", "block")
 # FW410 compares these with what fits in memory; only then is the fit worth its time.
 _IN_FLIGHT = ("replicas.max_concurrency", "autoscaling.load_targets")
@@ -50,19 +50,22 @@ def _folders(call: Call, paths: Sequence[str], spec: Spec | None) -> list[Path]:
 
 def find_evidence(call: Call, paths: Sequence[str], spec: Spec) -> Found:
     """Every usable record beside the specs, oldest first."""
+    folders = [folder for folder in _folders(call, paths, spec) if (call.env.cwd / folder).exists()]
+    if not folders:  # most repositories, and `validate` has no time to import what they do not need
+        return Found((), (), any(_asks(entry) for entry in spec.deployments.values()))
+    from fwctl.records.evidence import read
+
     stored: list[Stored] = []
     problems: list[Diagnostic] = []
-    folders = _folders(call, paths, spec)
     for folder in folders:
-        records, wrong = read_folder(call.env.cwd / folder, folder.as_posix())
+        records, wrong = read(call.env.cwd / folder, folder.as_posix())
         stored += records
         problems += wrong
-    there = any((call.env.cwd / folder).exists() for folder in folders) or any(
-        entry.own.get(gate) in _GATED
-        for entry in spec.deployments.values()
-        for gate in ("gates.eval", "gates.bench")
-    )
-    return Found(tuple(sorted(stored, key=lambda item: item.record.date)), tuple(problems), there)
+    return Found(tuple(sorted(stored, key=lambda item: item.record.date)), tuple(problems), there=True)
+
+
+def _asks(entry: Deployment) -> bool:
+    return any(entry.own.get(gate) in _GATED for gate in ("gates.eval", "gates.bench"))
 
 
 def around_each(call: Call, spec: Spec, found: Found) -> dict[str, Around]:

@@ -11,6 +11,7 @@ import typer
 
 from fwctl.cli.arguments import Paths, Strict
 from fwctl.cli.command import Call, command
+from fwctl.cli.evidence import find_evidence
 from fwctl.cli.session import Gates, Session, check_account, load_specs
 from fwctl.errors import Diagnostic, InvalidSpecError, Severity
 from fwctl.exitcodes import Exit
@@ -47,7 +48,8 @@ def validate(
         return report_of(loaded, diagnostics)
     check_account(call, loaded.spec.account)
     found = _online(call, loaded.spec, paths or []) if online else ()
-    return report_of(loaded, (*diagnostics, *found))
+    unusable = find_evidence(call, paths or [], loaded.spec).problems
+    return report_of(loaded, (*diagnostics, *unusable, *found))
 
 
 def _experiments(call: Call, files: Sequence[str]) -> tuple[Diagnostic, ...]:
