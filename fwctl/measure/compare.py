@@ -36,7 +36,7 @@ def compare_arms(cwd: Path, left: RunArm, right: RunArm, options: Options) -> di
     invalid = reasons(left, right, options.expected)
     both = matched(left, right, good=True)
     if not both.base:
-        invalid.append("no prompt went well in both runs at the same load")
+        invalid.append(f"no prompt went well in both runs at the same load{_failures(left, right)}")
     floor = (
         floor_of_run(left, read_arm(cwd, options.floor), options)
         if options.floor
@@ -61,6 +61,16 @@ def compare_arms(cwd: Path, left: RunArm, right: RunArm, options: Options) -> di
     }
 
 
+def _failures(left: RunArm, right: RunArm) -> str:
+    """What the runs failed with, where that explains why nothing is left."""
+    parts = []
+    for word, arm in (("base", left), ("candidate", right)):
+        counts = arm.table.counts("error_class", arm.table.all())
+        bad = [f"{count} {name}" for name, count in counts.items() if name is not None]
+        parts += [f"{word}: {', '.join(bad)}"] if bad else []
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
 def judged(
     series: Mapping[str, Pairs], options: Options, floor: Floor, invalid: Sequence[str]
 ) -> list[dict[str, Any]]:
@@ -78,7 +88,7 @@ def judged(
             "quantile": quantile_name(q),
             **_row(series[metric], q, over_floor(ratio, floor, metric, q)),
             "floor": floor.of(metric, q),
-            **({"verdict": Verdict.INVALID.value} if invalid else {}),
+            **({"verdict": Verdict.INVALID.value, "n_needed": None} if invalid else {}),
         }
         for (metric, q), ratio in ratios.items()
     ]

@@ -66,7 +66,7 @@ def _run(folder: Path, name: str, quantiles: Sequence[float]) -> dict[str, Any]:
 
 
 def _arm(table: Table, rows: Sequence[int], facts: Facts, quantiles: Sequence[float]) -> dict[str, Any]:
-    metrics = (*METRICS, SCHEDULED) if _has(table, SCHEDULED, rows) else METRICS
+    metrics = (*METRICS, SCHEDULED) if table.open_loop(rows) else METRICS
     loads, types = table.groups("load", rows), table.groups("type", rows)
     found = figures(table, rows, metrics, facts, quantiles, one_load=len(loads) == 1)
     concurrency, rate = next(iter(loads)) if len(loads) == 1 else (None, None)
@@ -95,11 +95,6 @@ def _facts(known: Any) -> Facts:
         prices if isinstance(prices, Mapping) else {},
         slo if isinstance(slo, Mapping) else {},
     )
-
-
-def _has(table: Table, metric: str, rows: Sequence[int]) -> bool:
-    column = table.numbers[metric]
-    return any(not isnan(column[row]) for row in rows)
 
 
 def _distribution(table: Table, metric: str, good: Sequence[int]) -> dict[str, Any] | None:

@@ -47,7 +47,8 @@ def matched(left: RunArm, right: RunArm, *, good: bool) -> Matched:
 def series_of(left: RunArm, right: RunArm, both: Matched) -> dict[str, Pairs]:
     """Pairs of every metric; a metric that one side does not know is left out of that pair."""
     found = {}
-    for metric in (*METRICS, SCHEDULED):
+    metrics = (*METRICS, SCHEDULED) if left.table.open_loop(both.base) else METRICS
+    for metric in metrics:
         one, two = left.table.numbers[metric], right.table.numbers[metric]
         rows = [
             (one[a], two[b], cluster)

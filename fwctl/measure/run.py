@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -170,9 +171,18 @@ class _Run:
 
 
 def _facts(plan: Plan) -> dict[str, Facts]:
-    """Prices and objectives by the names of the records."""
+    """Prices and objectives by the names of the records; targets of one deployment share its price."""
+    arms = Counter(target.deployment for target in plan.targets)
     return {
-        plan.name_of(target, shape): Facts(target.usd_per_hour, target.token_prices, target.slo_s)
+        plan.name_of(target, shape): Facts(
+            None if target.usd_per_hour is None else target.usd_per_hour / _sharing(arms, target.deployment),
+            target.token_prices,
+            target.slo_s,
+        )
         for target in plan.targets
         for shape in plan.shapes
     }
+
+
+def _sharing(arms: Counter[str | None], deployment: str | None) -> int:
+    return 1 if deployment is None else arms[deployment]

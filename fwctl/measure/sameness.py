@@ -29,7 +29,10 @@ def reasons(base: RunArm, candidate: RunArm, expected: Collection[str]) -> list[
     one, two = base.cached_share, candidate.cached_share
     if one is not None and two is not None and abs(one - two) > MAX_CACHED_DIFFERENCE:
         told = f"{one * 100:.0f} % and {two * 100:.0f} %"
-        found.append(f"the shares of cached prompt tokens differ by more than 5 points: {told}")
+        found.append(
+            f"the shares of cached prompt tokens differ by more than 5 points: {told}; "
+            "run both with --cache cold or both with --cache warm"
+        )
     left, right = dict(settings(base)), dict(settings(candidate))
     _check_names(expected, {*left, *right})
     for name in sorted(left.keys() | right.keys()):

@@ -75,6 +75,11 @@ class Table:
             found.setdefault(names[column[row]], []).append(row)
         return found
 
+    def open_loop(self, rows: Sequence[int]) -> bool:
+        """True when requests were started on a schedule, so that times from it mean something."""
+        names = self.names["load"]
+        return any(names[code][1] is not None for code in {self.words["load"][row] for row in rows})
+
     def counts(self, name: str, rows: Sequence[int]) -> dict[Any, int]:
         """How often each value of a word occurs."""
         column, names = self.words[name], self.names[name]

@@ -144,6 +144,20 @@ def test_missing_usage_and_interruptions_are_said(tmp_path: Path) -> None:
     assert found == ["base: the run was interrupted", "candidate: 20 of 20 answers carry no usage"]
 
 
+def test_when_everything_failed_it_is_said_with_what(tmp_path: Path) -> None:
+    save(tmp_path / "a", rows(5, failures=5))
+    save(tmp_path / "b", rows(5))
+    (reason,) = compare(tmp_path, "a", "b")["invalid_reasons"]
+    assert reason == "no prompt went well in both runs at the same load (base: 5 rate_limited)"
+
+
+def test_times_from_the_schedule_are_compared_for_open_loops_only(tmp_path: Path) -> None:
+    save(tmp_path / "a", rows(20, ttft_from_schedule_s=1.0))
+    save(tmp_path / "b", rows(20, ttft_from_schedule_s=1.0, rate_per_s=5.0, concurrency=None))
+    assert ("ttft_from_schedule_s", "p50") not in verdicts(compare(tmp_path, "a", "a"))
+    assert verdicts(compare(tmp_path, "b", "b"))["ttft_from_schedule_s", "p50"] == "same"
+
+
 def test_cost_is_compared_when_both_are_known(tmp_path: Path) -> None:
     save(tmp_path / "a", rows(100), facts={"t": Facts(usd_per_hour=4.0)})
     save(tmp_path / "b", rows(100), facts={"t": Facts(usd_per_hour=5.0)})
