@@ -60,7 +60,7 @@ def read_arm(cwd: Path, text: str) -> Arm:
     if not wanted and len(names) > 1:
         raise UsageError(f"{text} holds several targets", next_steps=[f"{text}:{name}" for name in names])
     target = _target(wanted, names)
-    if target not in summary["quality"].get("targets", {}):
+    if not isinstance(summary["quality"]["targets"].get(target), dict):
         raise UsageError(f"{text} has no such target; it has: {', '.join(names) or 'none'}")
     grades = {(str(row["prompt_id"]), int(row["repeat"])): row for row in rows if row["target"] == target}
     return Arm(text, target, folder, summary, grades)
@@ -77,6 +77,8 @@ def _target(wanted: str, names: list[str]) -> str:
 def read_summary(folder: Path) -> dict[str, Any]:
     """summary.json of a run. Raises UsageError."""
     path = folder / "summary.json"
+    if path.exists() and not path.is_file():  # a pipe could be read for ever
+        raise UsageError(f"{path} is not a regular file")
     try:
         with path.open("rb") as file:
             found = json.loads(file.read(LARGEST_BYTES))

@@ -55,6 +55,8 @@ def grade_run(out: Path, cases: Cases, means: Means) -> None:
 def read_grades(path: Path) -> Iterator[Row]:
     """The lines of grades.jsonl; a last line that was cut off is left out. Raises UsageError."""
     try:
+        if path.exists() and not path.is_file():  # a pipe could be read for ever
+            raise UsageError(f"{path} is not a regular file")
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
@@ -67,17 +69,26 @@ def read_grades(path: Path) -> Iterator[Row]:
 
 
 def key_of(row: Row) -> Key:
-    """What names one answer of a run."""
-    return str(row["target"]), str(row["prompt_id"]), int(row["repeat"])
+    """What names one answer of a run. Raises UsageError for a line without it."""
+    repeat = row["repeat"]
+    if not isinstance(repeat, int) or isinstance(repeat, bool):
+        raise UsageError("a record has no number as its `repeat`: records.jsonl is damaged")
+    return str(row["target"]), str(row["prompt_id"]), repeat
+
+
+def attempt_of(row: Row) -> int:
+    """1, or the number of the try of a structured answer that was cut off before."""
+    found = row.get("attempt", 1)
+    return found if isinstance(found, int) else 1
 
 
 def last_attempts(records: Path) -> dict[Key, int]:
     """The highest attempt of every measured answer; more than 1 where a cut-off answer was asked again."""
     found: dict[Key, int] = {}
     for row in read_rows(records):
-        if row["measured"] or row.get("attempt", 1) > 1:
+        if row["measured"] or attempt_of(row) > 1:
             key = key_of(row)
-            found[key] = max(found.get(key, 1), int(row.get("attempt", 1)))
+            found[key] = max(found.get(key, 1), attempt_of(row))
     return found
 
 
@@ -108,7 +119,7 @@ def _batches(
     at_once: list[Grade] = []
     for row in read_rows(records):
         key = key_of(row)
-        if key in done or last.get(key) != row.get("attempt", 1):
+        if key in done or last.get(key) != attempt_of(row):
             continue
         case = cases.by_id.get(key[1])
         if case is None:
@@ -194,7 +205,8 @@ def _grade_of(line: bytes, path: Path, number: int) -> Row:
         row = json.loads(line)
         Outcome(row["outcome"])
         key_of(row)
-    except (ValueError, KeyError, TypeError, RecursionError):
+        str(row["type"])
+    except (ValueError, KeyError, TypeError, RecursionError, UsageError):
         raise UsageError(f"{path}:{number}: this is not a grade") from None
     found: Row = row
     return found

@@ -22,7 +22,7 @@ from fwctl.measure.record import Record
 from fwctl.measure.sender import open_session, send
 from fwctl.measure.target import Target
 from fwctl.quality.cases import Cases
-from fwctl.quality.grading import Key, key_of, last_attempts
+from fwctl.quality.grading import Key, attempt_of, key_of, last_attempts
 
 Row = Mapping[str, Any]
 CAP = 16384
@@ -56,7 +56,7 @@ def _cut(records: Path, cases: Cases, targets: Mapping[str, Target], cap: int) -
     """Cut-off structured answers that may still grow."""
     last, found = last_attempts(records), dict[Key, _Todo]()
     for row in read_rows(records):
-        key, attempt = key_of(row), int(row.get("attempt", 1))
+        key, attempt = key_of(row), attempt_of(row)
         target, case = targets.get(key[0]), cases.by_id.get(key[1])
         if last.get(key) != attempt or row.get("error_class") != ErrorClass.LENGTH:
             continue

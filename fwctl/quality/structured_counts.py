@@ -10,7 +10,7 @@ from fwctl.inference.failures import ErrorClass
 from fwctl.inference.structured import runs_away
 from fwctl.measure.target import Target
 from fwctl.quality.cases import Cases
-from fwctl.quality.grading import Key, key_of
+from fwctl.quality.grading import Key, attempt_of, key_of
 from fwctl.stats.binomial import wilson
 
 Row = Mapping[str, Any]
@@ -30,7 +30,7 @@ def structured_counts(
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
-        key, attempt = key_of(row), int(row.get("attempt", 1))
+        key, attempt = key_of(row), attempt_of(row)
         kind = formats.get(key[:2])
         if kind is None or key not in last:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from fwctl.quality.compare import compare_arms
 from fwctl.quality.evidence import measured_at, require_same_deployment, require_verdict
 from tests.quality.runs import record, write_arm, write_records
 
+LINE = b'{"target": "m", "prompt_id": "p", "repeat": %s, "outcome": "%s", "type": "chat"}\n'
 Outcomes = dict[tuple[str, int], str]
 
 
@@ -217,3 +219,38 @@ def test_evidence_for_another_deployment_is_refused(tmp_path: Path) -> None:
     require_same_deployment(arm(tmp_path), "accounts/a/deployments/other")
     with pytest.raises(RefusedError, match="the deployment is accounts/a/deployments/chat"):
         require_same_deployment(arm(tmp_path), "accounts/a/deployments/chat")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("summary.json", b"\xff\xfe"),
+        ("summary.json", b"[" * 100_000),
+        ("summary.json", b'{"run_id": 1, "quality": 5}'),
+        ("summary.json", b'{"run_id": 1, "quality": {"targets": {"m": 5}}}'),
+        ("grades.jsonl", b"\xff\n"),
+        ("grades.jsonl", b"5\n"),
+        (
+            "grades.jsonl",
+            LINE % (b'"x"', b"right"),
+        ),
+        (
+            "grades.jsonl",
+            LINE % (b"0", b"splendid"),
+        ),
+    ],
+)
+def test_damaged_files_are_one_clear_error(tmp_path: Path, name: str, text: bytes) -> None:
+    write_arm(tmp_path / "a", outcomes(2))
+    (tmp_path / "a" / name).write_bytes(text)
+    with pytest.raises(UsageError):
+        read_arm(tmp_path, "a")
+
+
+@pytest.mark.parametrize("name", ["summary.json", "grades.jsonl"])
+def test_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    write_arm(tmp_path / "a", outcomes(2))
+    (tmp_path / "a" / name).unlink()
+    os.mkfifo(tmp_path / "a" / name)
+    with pytest.raises(UsageError, match="not a regular file"):
+        read_arm(tmp_path, "a")
