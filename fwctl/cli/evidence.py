@@ -15,12 +15,12 @@ from fwctl.spec.model import Deployment, Evidence, Spec
 from fwctl.units import parse_duration
 
 if TYPE_CHECKING:
-    from fwctl.records.evidence import Stored
     from fwctl.planning.context import Context
+    from fwctl.records.evidence import Stored
     from fwctl.records.freshness import Around, Setting
     from fwctl.records.lockfile import LockFile
 
-FOLDER_NAME = "evidence"
+_FOLDER_NAME = "evidence"  # as in records.evidence, which `validate` has no time to import
 _GATED = ("warn", "block")
 # FW410 compares these with what fits in memory; only then is the fit worth its time.
 _IN_FLIGHT = ("replicas.max_concurrency", "autoscaling.load_targets")
@@ -43,7 +43,7 @@ def evidence_folder(call: Call, paths: Sequence[str], spec: Spec | None) -> Path
 
 
 def _folders(call: Call, paths: Sequence[str], spec: Spec | None) -> list[Path]:
-    name = str(spec.settings.get("evidence", FOLDER_NAME)) if spec is not None else FOLDER_NAME
+    name = str(spec.settings.get("evidence", _FOLDER_NAME)) if spec is not None else _FOLDER_NAME
     bases = [path if (call.env.cwd / path).is_dir() else path.parent for path in spec_paths(call, paths)]
     return list(dict.fromkeys(base / name for base in bases))
 

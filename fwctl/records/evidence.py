@@ -20,6 +20,7 @@ from fwctl import __version__
 from fwctl.errors import Diagnostic, FwctlError, Position, RefusedError, Severity, UsageError
 from fwctl.records.atomic import replace_file
 
+FOLDER_NAME = "evidence"
 FORMAT_VERSION = 1
 KINDS = ("bench", "eval", "capacity", "experiment")
 LARGEST_BYTES = 4 * 2**20
