@@ -1,4 +1,4 @@
-"""Tokens that were paid for and used by nobody, from records of benches and traces of a router."""
+"""Tokens that were paid for and used by nobody, from records of benches and logs of a router."""
 
 from __future__ import annotations
 
@@ -39,23 +39,66 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
                 if len(line) > MAX_LINE_BYTES:
                     raise _wrong(path, number, f"the line is longer than {MAX_LINE_BYTES} bytes")
                 if line.strip():
-                    yield _object(path, number, line)
+                    yield from _attempts(path, number, line)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
+def _attempts(path: Path, number: int, line: bytes) -> list[dict[str, Any]]:
+    """The attempts that one line tells of: one of a record, several of a router's request."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
         raise _wrong(path, number, "this is not JSON in UTF-8") from None
-    if not isinstance(found, dict) or not isinstance(found.get("target"), str):
+    if not isinstance(found, dict):
+        raise _wrong(path, number, "a record is a JSON object")
+    if found.get("event", "request") != "request":
+        return []
+    if "route" in found or "outcome" in found:
+        rows = _routed(found, f"{path}:{number}")
+    else:
+        rows = [{key: found[key] for key in _KEYS if key in found}]
+    for row in rows:
+        _check(path, number, row)
+    return rows
+
+
+def _check(path: Path, number: int, row: Mapping[str, Any]) -> None:
+    if not isinstance(row.get("target"), str):
         raise _wrong(path, number, "a record is a JSON object with the text `target`")
     for key in ("prompt_tokens", "output_tokens", "attempt"):
-        value = found.get(key)
+        value = row.get(key)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
             raise _wrong(path, number, f"`{key}` is a whole number from 0 or null")
-    return {key: found[key] for key in _KEYS if key in found}
+
+
+# How an attempt of a router may end after the target began to work on it; a refusal costs no tokens.
+_WORKED = frozenset(
+    {"timeout_ttft", "timeout_idle", "timeout_total", "sse_error", "truncated", "empty", "cancelled"}
+)
+
+
+def _routed(line: Mapping[str, Any], request: str) -> list[dict[str, Any]]:
+    """A line of `fwctl route serve`'s log or trace: the attempts of one request."""
+    tried = line.get("attempts")
+    attempts = tried if isinstance(tried, list) else []
+    rows = [
+        {"target": item.get("target"), "request_id": request, "attempt": number}
+        for number, item in enumerate(attempts, start=1)
+        if isinstance(item, dict) and item.get("error") in _WORKED
+    ]
+    if isinstance(line.get("target"), str):
+        rows.append(
+            {
+                "target": line["target"],
+                "request_id": request,
+                "attempt": len(attempts) + 1,
+                "error_class": "cancelled" if line.get("outcome") == "client_gone" else None,
+                "prompt_tokens": line.get("prompt_tokens"),
+                "output_tokens": line.get("completion_tokens"),
+            }
+        )
+    return rows
 
 
 _KEYS = (

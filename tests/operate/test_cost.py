@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fwctl.errors import InvalidSpecError
+from fwctl.errors import InvalidSpecError, UsageError
 from fwctl.operate.cost import Cost, Span, cost
 from fwctl.operate.cost_billing import BilledRow, Billing
 from fwctl.operate.cost_document import Findings, diagnostics, document, rounded
 from fwctl.operate.cost_prices import PriceFile, prices_by_day
 from fwctl.operate.cost_serverless import compare
 from fwctl.operate.cost_trend import trends
-from fwctl.operate.cost_waste import wasted
+from fwctl.operate.cost_waste import read_records, wasted
 from fwctl.operate.samples import integrate
 from fwctl.records.samples import Round, Sample
 
@@ -273,6 +275,62 @@ def test_wasted_tokens_have_one_kind_each() -> None:
     assert document(Findings(found, wasted=rows))["wasted"][0]["usd"] is None
     own = counted([gpu(24), text(3_000_000, 1_000_000)], whole_day(Sample("a", "m/x", H100, 1, 1)))
     assert document(Findings(own, wasted=rows))["wasted"][0]["usd"] == 0.00072  # 15 tokens at 48 a million
+
+
+def test_the_log_of_a_router_tells_what_its_attempts_wasted(tmp_path: Path) -> None:
+    tried = [
+        {"target": "own", "error": "rate_limited", "status": 429},  # refused: nothing was worked on
+        {"target": "own", "error": "timeout_ttft", "status": None},
+        {"target": "other", "error": None, "status": 200},
+    ]
+    lines = [
+        {"event": "listening", "port": 1},
+        {"event": "request", "route": "r", "target": "other", "outcome": "ok", "attempts": tried},
+        {"event": "request", "route": "r", "target": None, "outcome": "deadline", "attempts": tried[:2]},
+        {
+            "route": "r",
+            "target": "own",
+            "outcome": "client_gone",
+            "attempts": 1,
+            "prompt_tokens": 30,
+            "completion_tokens": 12,
+        },
+    ]
+    path = tmp_path / "router.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    rows = wasted(read_records(path))
+    assert [
+        (row.target, row.kind, row.attempts, row.prompt, row.completion, row.unknown) for row in rows
+    ] == [
+        ("own", "cancelled", 1, 30, 12, 0),
+        ("own", "fallback-duplicate", 1, 0, 0, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("{", "not JSON"),
+        ("3", "a record is a JSON object"),
+        ("{}", "the text `target`"),
+        ('{"target": "a", "attempt": -1}', "`attempt` is a whole number"),
+        ('{"route": "r", "target": "a", "completion_tokens": "x"}', "`output_tokens` is a whole number"),
+        ('{"route": "r", "attempts": [{"error": "truncated"}]}', "the text `target`"),
+    ],
+)
+def test_a_record_with_a_mistake_is_told_with_its_line(tmp_path: Path, line: str, why: str) -> None:
+    path = tmp_path / "records.jsonl"
+    path.write_text(f'\n{{"target": "a", "run_id": "r"}}\n{line}\n')
+    with pytest.raises(UsageError) as caught:
+        list(read_records(path))
+    assert caught.value.message.startswith(f"{path}:3: ")
+    assert why in caught.value.message
+
+
+def test_records_that_are_no_file_are_told(tmp_path: Path) -> None:
+    for name, why in (("missing", "No such file"), (".", "not a regular file")):
+        with pytest.raises(UsageError, match=why):
+            list(read_records(tmp_path / name))
 
 
 def test_amounts_are_rounded_to_even() -> None:
