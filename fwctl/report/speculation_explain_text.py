@@ -29,6 +29,7 @@ def write(page: Page, report: Report) -> None:
     page.line(f"speed-up               {gain:.2f} x  = {expected:.4f} / (1 + {k} · {c + v:g})", indent=2)
     page.line(_best(body), indent=2)
     page.line(f"break-even acceptance  {_even(body['break_even_acceptance'], k)}", indent=2)
+    page.line(f"gain is gone at        {body['break_even_verify_cost']:.3f} to verify a token", indent=2)
     page.blank()
     _chart(page, body)
 

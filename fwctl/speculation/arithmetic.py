@@ -112,6 +112,14 @@ def break_even_acceptance(draft_tokens: int, costs: Costs) -> float | None:
     return high if low else 0.0
 
 
+def break_even_verify_cost(tokens_per_pass: float, draft_tokens: int, costs: Costs) -> float:
+    """The cost of verifying a token at which the gain is gone, (E - 1) / k - c; 0 when there is none.
+
+    Verification costs more the fuller the batches are, so this says how much load a gain survives.
+    """
+    return max(0.0, (tokens_per_pass - 1) / draft_tokens - costs.draft)
+
+
 def equivalent_acceptance(reached: Sequence[float]) -> float:
     """The constant acceptance with the same expected tokens: a summary of the positions, not a truth.
 

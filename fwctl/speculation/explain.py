@@ -13,6 +13,7 @@ from fwctl.speculation.arithmetic import (
     Costs,
     best_draft_tokens,
     break_even_acceptance,
+    break_even_verify_cost,
     check_reached,
     constant_reach,
     speedups,
@@ -82,6 +83,7 @@ def explain(given: Given, draft_tokens: int, costs: Costs) -> dict[str, Any]:
         "best_draft_tokens": best,
         "best_speedup": gains[best],
         "break_even_acceptance": break_even_acceptance(draft_tokens, costs),
+        "break_even_verify_cost": break_even_verify_cost(expected[draft_tokens], draft_tokens, costs),
         "by_draft_tokens": [
             {"draft_tokens": count, "expected_tokens_per_pass": expected[count], "speedup": gains[count]}
             for count in range(last + 1)

@@ -35,6 +35,7 @@ def test_explain_by_hand(tmp_path: Path) -> None:
     assert found["best_draft_tokens"] == 6
     assert found["break_even_acceptance"] == pytest.approx(0.2871, abs=1e-4)
     # 0.2871 + 0.08243 + 0.02366 + 0.00679 = 0.4, what four draft tokens cost.
+    assert found["break_even_verify_cost"] == pytest.approx(2.3616 / 4 - 0.1)
     assert [row["draft_tokens"] for row in found["by_draft_tokens"]] == list(range(9))
 
 

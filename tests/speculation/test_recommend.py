@@ -9,15 +9,15 @@ import pytest
 
 from fwctl.errors import UsageError
 from fwctl.speculation.arithmetic import Costs
-from fwctl.speculation.entries import Options
-from fwctl.speculation.intervals import acceptance, interval
-from fwctl.speculation.recommend import judge
+from fwctl.speculation.entries import Options, entries
+from fwctl.speculation.intervals import acceptance, gain, interval
+from fwctl.speculation.recommend import Bench, judge, judge_type
 from fwctl.speculation.replay import Replayer, training
 from fwctl.speculation.suffix import SuffixIndex
-from fwctl.speculation.tally import CHOOSE, JUDGE, TRAIN, Tally, group, split
+from fwctl.speculation.tally import CHOOSE, JUDGE, TRAIN, Tally, TypeTally, group, split
 from fwctl.speculation.tokens import approximate
 from fwctl.speculation.trace import read
-from fwctl.speculation.verify import Histogram
+from fwctl.speculation.verify import Histogram, Work
 from tests.speculation import traffic
 
 TOKENS = approximate()
@@ -214,3 +214,36 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
         assert found.high is not None
         covered += found.low <= 2 <= found.high
     assert covered >= 182  # 95 % of 200 is 190; two standard deviations are 6
+
+
+def luck(seed: int, options: Options) -> TypeTally:
+    """Counts of one type in which every setting costs exactly what it saves, give or take 10 % a group."""
+    random, grid = traffic.Random(seed), entries(options)
+    counts = TypeTally.empty(grid)
+    for part, groups in ((CHOOSE, 24), (JUDGE, 40)):
+        counts.requests[part] = groups
+        for place in range(groups):
+            for at, entry in enumerate(grid):
+                if entry.source == "ngram":
+                    counts.add(part, place, at, 100, Work(round(random.gauss(100, 10)), 1, 0))
+    for at, entry in enumerate(grid):
+        counts.answered[at] = 40 if entry.source == "ngram" else 0
+        counts.histograms[at].drafted[-1] = 1
+    return counts
+
+
+def test_luck_among_many_settings_is_not_taken_for_gain() -> None:
+    options = Options(costs=Costs(0.0, 0.0))
+    grid = entries(options)
+    taken = naive = 0
+    for seed in range(60):
+        counts = luck(seed, options)
+        found = judge_type(Bench(counts, grid, options, margin=0.0))["recommendation"]
+        taken += found["source"] != "none"
+        best = max(
+            gain(counts.rows(JUDGE, at), options.costs) for at in range(len(grid)) if counts.answered[at]
+        )
+        naive += best > 1 + 1.96 * 0.1 / 40**0.5
+    # One in forty by design, so 1.5 of 60; judging the best of 16 on its own part would take far more.
+    assert taken <= 5
+    assert naive >= 12

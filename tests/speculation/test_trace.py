@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fwctl.measure.record import Record
+from fwctl.measure.suite import EXAMPLE
 from fwctl.speculation.entries import Options
 from fwctl.speculation.recommend import judge
 from fwctl.speculation.replay import Replayer
@@ -65,6 +68,30 @@ def test_a_bench_record_takes_its_prompt_from_the_suite() -> None:
     found = read(record, {"a": {"id": "a", "type": "edit", "messages": SAID, "prediction": "guess"}})
     assert (found.id, found.prompt, found.completion) == ("a", "be short\nhello", "answer")
     assert field(found, "prediction") == "guess"
+
+
+def test_a_line_of_a_bench_run_is_a_trace() -> None:
+    record = Record("r", "m", "edit-1", 1, "2026-12-01T00:00:00+00:00", type="edit", text="The ship sails.")
+    suite = {item["id"]: item for item in map(json.loads, EXAMPLE.splitlines())}
+    found = read(record.to_json(), suite)
+    assert (found.id, found.type, found.completion) == ("edit-1", "edit", "The ship sails.")
+    assert found.prompt == "Correct the spelling: the shipp sails at dawn."
+    record.text = None
+    with pytest.raises(UnusableTraceError, match="--keep-text"):
+        read(record.to_json(), suite)
+    record.error_class = "timeout_total"
+    with pytest.raises(UnusableTraceError, match=FAILED):
+        read(record.to_json(), suite)
+
+
+def test_a_line_of_the_routers_trace_log_is_a_trace() -> None:
+    line = {
+        "id": "1", "type": "chat", "messages": SAID, "max_tokens": 64, "completion": "hi", "outcome": "ok",
+        "finish_reason": "stop", "target": "a", "attempts": 1, "prompt_tokens": 9, "completion_tokens": 2,
+    }  # fmt: skip
+    found = read(line)
+    assert (found.prompt, found.completion, found.max_tokens) == ("be short\nhello", "hi", 64)
+    assert found.answer_tokens is None  # a count, not a list
 
 
 @pytest.mark.parametrize(
