@@ -100,6 +100,14 @@ def test_a_judge_that_prefers_an_order_passes_nothing_and_is_found_out() -> None
     assert consistency(use.facts["judge"])["swap"]["value"] == 0.0
 
 
+@pytest.mark.parametrize("said", ['["pass"]', '{"verdict": "maybe"}', "{}", "pass"])
+def test_only_pass_and_fail_are_verdicts(said: str) -> None:
+    with serving(lambda body: (said, "stop")) as (url, asked):
+        found = marks("judge", "Oslo", "a", use=asking(url, judge="j"))
+    assert found[0].right is None
+    assert asked[0]["response_format"] == {"type": "json_object"}
+
+
 def test_a_judge_without_a_verdict_leaves_answers_ungraded() -> None:
     with serving(judging(lambda first, text: 503)) as (url, _):
         found = marks("judge", "Oslo", "a", use=asking(url, judge="j"))
