@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fwctl.cli.capacity_pool import measure_pool
 from fwctl.cli.command import Call
 from fwctl.cli.evaluating import Arms, key_of, targets_of
 from fwctl.cli.evidence import evidence_folder
@@ -56,6 +57,10 @@ class Search:
     ] = "natural"
     no_selftest: Annotated[
         bool, typer.Option("--no-selftest", help="Do not measure the error of this machine first.")
+    ] = False
+    kv_pool: Annotated[
+        bool,
+        typer.Option("--kv-pool", help="Measure the KV pool too: two minutes, and the metrics page."),
     ] = False
     no_evidence: Annotated[
         bool, typer.Option("--no-evidence", help="Do not store the result beside the specs.")
@@ -171,27 +176,38 @@ class Work:
 
     def body(self, found: Capacity, setup: Setup) -> dict[str, Any]:
         """The document of the command; the result is stored unless the options say otherwise."""
-        best = found.best
-        proposal = self._proposal(best) if best is not None else None
+        best, fit = found.best, self._fit()
+        proposal = self._proposal(best, fit) if best is not None else None
         results = self._results(found, proposal)
+        if best is not None and self.search.kv_pool:
+            results |= measure_pool(
+                self.call,
+                setup,
+                best,
+                resource=str(self.measured.resource),
+                replicas=self.replicas,
+                key_variable=self.arms.api_key_env,
+                fit=fit,
+            )
         stored = self._store(results) if best is not None and not self.search.no_evidence else None
         return {"deployment": self.name, "out": str(setup.folder), **results, "evidence": stored}
 
-    def _proposal(self, best: Level) -> Proposal:
-        from dataclasses import replace as with_only
-
-        from fwctl.cli.evidence import conversations_of
+    def _fit(self) -> Mapping[str, Any] | None:
         from fwctl.cli.fitting import check_specs
         from fwctl.cli.pricing import price_list
+
+        alone = replace(self.spec, deployments={self.name: self.entry})
+        return check_specs(alone, self.call.env.cwd, price_list(self.call, self.spec))[0].get(self.name)
+
+    def _proposal(self, best: Level, fit: Mapping[str, Any] | None) -> Proposal:
+        from fwctl.cli.evidence import conversations_of
         from fwctl.measure.capacity_advice import propose
 
-        alone = with_only(self.spec, deployments={self.name: self.entry})
-        fit, _ = check_specs(alone, self.call.env.cwd, price_list(self.call, self.spec))
         return propose(
             best,
             self.replicas,
             peak_rps=self.entry.own.get("workload.peak_rps"),
-            conversations=conversations_of(fit).get(self.name),
+            conversations=conversations_of({self.name: fit or {}}).get(self.name),
             current=self.entry.fields,
         )
 

@@ -44,6 +44,10 @@ def write(page: Page, report: Report) -> None:
     page.line(f"on {replicas}{above}; limited by {body['limited_by']}")
     for note in body["notes"]:
         page.line(f"  {note}")
+    if body.get("kv_pool_tokens"):
+        page.line(f"  the KV pool of a replica holds {body['kv_pool_tokens']:,.0f} tokens")
+    elif body.get("kv_pool_note"):
+        page.line(f"  KV pool: {body['kv_pool_note']}")
     page.line()
     for line in body["patch"].splitlines():
         page.line(line)

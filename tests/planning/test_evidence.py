@@ -252,7 +252,7 @@ def test_gates_block_with_the_record_that_is_stale_and_the_command_to_run() -> N
     assert codes(change) == ["gate_eval", "gate_bench"]
     first, second = change.blocked_by
     assert "is stale: the precision was FP8, it is FP4 now" in first.message
-    assert "`fwctl eval compare BASE CANDIDATE`" in str(first.suggestion)
+    assert "`fwctl eval compare BASE CANDIDATE --deployment chat`" in str(first.suggestion)
     assert "`fwctl bench capacity chat`" in str(second.suggestion)
 
 

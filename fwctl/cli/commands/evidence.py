@@ -180,7 +180,7 @@ def _gates(entry: Deployment, known: Evidence) -> list[dict[str, Any]]:
 
 
 _COMMANDS = {
-    "gates.eval": "fwctl eval compare BASE CANDIDATE",
+    "gates.eval": "fwctl eval compare BASE CANDIDATE --deployment {name}",
     "gates.bench": "fwctl bench capacity {name}",
 }
 

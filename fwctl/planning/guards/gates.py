@@ -9,7 +9,10 @@ from fwctl.planning.guards.finding import FAIL, PASS, WARN, Finding, active, cre
 from fwctl.planning.model import Change
 
 _GATED = ("block", "warn")
-_COMMANDS = {"gates.eval": "fwctl eval compare BASE CANDIDATE", "gates.bench": "fwctl bench capacity NAME"}
+_COMMANDS = {
+    "gates.eval": "fwctl eval compare BASE CANDIDATE --deployment NAME",
+    "gates.bench": "fwctl bench capacity NAME",
+}
 
 
 def evaluation(context: Context, changes: Sequence[Change]) -> Iterable[Finding]:
