@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fwctl.errors import UsageError
 from fwctl.measure.suite import Suite
+from fwctl.quality.arms import Arm
 from fwctl.quality.cases import Cases, load_cases
+from fwctl.quality.compare import compare_arms
 from fwctl.quality.experiment import Experiment
 from fwctl.quality.experiment_judge import Quality
 from fwctl.quality.graders.means import Means
-from fwctl.quality.grading import NAME, grade_run, read_grades
-from fwctl.quality.model import Outcome
+from fwctl.quality.grading import NAME, Row, grade_run, read_grades
 from fwctl.quality.outlook import outlook, points, sentences
-from fwctl.quality.verdict import Gate, Pair, count, judge
-
-_NOT_ASKED = (Outcome.UNASKED, Outcome.UNGRADED)
+from fwctl.quality.totals import totals
+from fwctl.quality.verdict import Gate
 
 
 def cases_of(experiment: Experiment, suite: Suite, means: Means) -> Cases | None:
@@ -51,36 +51,51 @@ def compare(
     """By candidate. Answers that were not graded yet are graded first; that goes on where it was cut off."""
     if cases is None or experiment.margin is None:
         return dict.fromkeys(experiment.candidates, Quality("not_asked"))
-    good: dict[str, dict[tuple[str, int], bool]] = {name: {} for name in experiment.candidates}
+    grades: dict[str, dict[tuple[str, int], Row]] = {name: {} for name in experiment.candidates}
     for number, folder in enumerate(folders):
         grade_run(folder, cases, means)
-        _collect(good, number, read_grades(folder / NAME))
-    base = good[experiment.baseline]
+        for row in read_grades(folder / NAME):
+            if row["target"] in grades:
+                grades[row["target"]][str(row["prompt_id"]), number] = row
+    arms = {name: _arm(name, rows, cases) for name, rows in grades.items()}
+    base = arms[experiment.baseline]
     return {
-        name: Quality("baseline", n_pairs=len(base))
-        if name == experiment.baseline
-        else _against(base, good[name], experiment.margin)
-        for name in experiment.candidates
+        name: Quality("baseline", n_pairs=len(arm.grades))
+        if arm is base
+        else _against(base, arm, experiment.margin)
+        for name, arm in arms.items()
     }
 
 
-def _collect(
-    good: Mapping[str, dict[tuple[str, int], bool]], number: int, grades: Iterable[Mapping[str, Any]]
-) -> None:
-    """Right or not; a broken answer is not right, whatever it would have been."""
-    for row in grades:
-        if row["target"] in good and row["outcome"] not in _NOT_ASKED:
-            good[row["target"]][row["prompt_id"], number] = row["outcome"] == Outcome.RIGHT
+def _arm(name: str, rows: Mapping[tuple[str, int], Row], cases: Cases) -> Arm:
+    """All passes of one candidate as one evaluation; the passes are its repeats."""
+    quality = {"graders": cases.digest, "targets": totals(rows.values())}
+    return Arm(
+        name, name, cases.suite.path.parent, {"suite_digest": cases.suite.digest, "quality": quality}, rows
+    )
 
 
-def _against(
-    base: Mapping[tuple[str, int], bool], candidate: Mapping[tuple[str, int], bool], margin: float
-) -> Quality:
-    both = sorted(base.keys() & candidate.keys())
-    if not both:
+def _against(base: Arm, candidate: Arm, margin: float) -> Quality:
+    """Wrong and broken answers have the same margin, each for itself."""
+    if not base.grades or not candidate.grades:
         return Quality(Gate.INVALID.value, note="no prompt was graded on both sides")
-    found = judge(count(Pair(key[0], base[key], candidate[key]) for key in both), margin)
-    note = f"lost {points(found.loss)}, up to {points(found.upper)}, allowed {points(margin)}"
-    if found.n_needed is not None:
-        note += f"; {found.n_needed:,} prompts would decide it"
-    return Quality(found.verdict.value, found.loss, found.upper, len(both), note)
+    found = compare_arms(base, candidate, margin=margin, broken_margin=margin)
+    figures = found["quality"]
+    loss, upper = figures["loss"], figures["loss_upper"]
+    return Quality(found["verdict"], loss, upper, figures["n_pairs"], "; ".join(_remarks(found, margin)))
+
+
+def _remarks(found: Mapping[str, Any], margin: float) -> Iterator[str]:
+    if found["invalid_reasons"]:
+        yield from found["invalid_reasons"]
+        return
+    for part, what in (("quality", "right answers"), ("broken", "whole answers")):
+        row = found[part]
+        if part == "quality" or row["verdict"] != Gate.PASS:
+            most = f"up to {points(row['loss_upper'])}, allowed {points(margin)}"
+            yield f"{what}: lost {points(row['loss'])}, {most}"
+        if row["n_needed"] is not None:
+            yield f"{row['n_needed']:,} prompts would decide it"
+    worse = [row["type"] for row in found["types"] if row["regressed"]]
+    if worse:
+        yield f"a loss is shown for {', '.join(worse)}"

@@ -83,7 +83,7 @@ class Behaviour:
 
 @dataclass
 class FakeWorld:
-    """pass_s, start_up_s: how long they take. kill: the point at which the process ends."""
+    """pass_s, start_up_s: how long they take. look_s: between two looks at the replicas. kill: the point at which the process ends."""
 
     folder: Path
     platform: Platform = field(default_factory=Platform)
@@ -91,6 +91,7 @@ class FakeWorld:
     behaviours: Mapping[str, Behaviour] = field(default_factory=dict)
     pass_s: float = 60.0
     start_up_s: float = 300.0
+    look_s: float = 60.0
     kill: str = ""
     prices: Any = PRICES
     said: list[str] = field(default_factory=list)
@@ -121,9 +122,9 @@ class FakeWorld:
                 item["created"] = None
 
     def _pass_time(self, seconds: float) -> bool:
-        """Time goes by, looked at every ten seconds; False once a look ends it."""
-        for _ in range(int(seconds // 10)):
-            self.clock.sleep(10)
+        """Time goes by, looked at now and then; False once a look ends it."""
+        for _ in range(int(seconds // self.look_s)):
+            self.clock.sleep(self.look_s)
             if not all(look(self._deployments()) for look in self.looks):
                 return False
         return True
