@@ -10,6 +10,7 @@ from fwctl.live.identity import match
 from fwctl.live.model import LiveDeployment
 from fwctl.live.reader import read_live
 from fwctl.planning.model import Plan
+from fwctl.planning.options import Intent
 from tests.planning.support import CAPS, NOW, Platform, entry, marked_row, only, plan_of, row, spec
 
 LATER = NOW + timedelta(hours=4)
@@ -62,6 +63,15 @@ def test_a_candidate_never_stands_for_a_deployment_of_the_same_name() -> None:
     theirs = match(spec(entry("shapes--fp8")).deployments.values(), live, "prod", experiment=True)
     assert theirs.by_name["shapes--fp8"].current == live["shapes-fp8-ab12"]
     assert theirs.orphans == {}
+
+
+def test_forget_keeps_one_past_its_end_and_destroy_names_it() -> None:
+    rows = [candidate("20261130T1300Z")]
+    kept = only(plan_of(entry(), rows, intent=Intent.FORGET, intent_names=("shapes-fp8-ab12",)))
+    assert kept.actions == ("mark",)
+    assert "exp=" not in " ".join(kept.commands[0])
+    gone = only(plan_of(entry(), rows, intent=Intent.DESTROY, intent_names=("shapes--fp8",)))
+    assert (gone.deployment_id, gone.actions) == ("shapes-fp8-ab12", ("delete",))
 
 
 def live_of(rows: list[dict[str, Any]]) -> Mapping[str, LiveDeployment]:

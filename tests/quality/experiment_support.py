@@ -83,7 +83,8 @@ class Behaviour:
 
 @dataclass
 class FakeWorld:
-    """pass_s, start_up_s: how long they take. look_s: between two looks at the replicas. kill: the point at which the process ends."""
+    """pass_s, start_up_s: how long they take. look_s: between two looks at the replicas. kill: the point at
+    which the process ends. start_code: how the next apply ends."""
 
     folder: Path
     platform: Platform = field(default_factory=Platform)

@@ -19,7 +19,7 @@ from tests.quality.experiment_support import TEXT, write_files
 
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"
 SHAPE = "accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast"
-LATER = "20990101T0000Z"
+LONG_AGO, LATER = "20200101T0000Z", "20990101T0000Z"
 
 
 class Place:
@@ -86,19 +86,22 @@ def test_list_status_and_stop_tell_and_delete_what_markers_say(place: Place) -> 
     place.create("shapes-bf16-aaaa", f"[fwctl prod/shapes--bf16 exp={LATER}]")
     place.create("older-x-cccc", f"[fwctl prod/older--x exp={LATER}]")
     place.create("chat", "[fwctl prod/chat]")
+    place.create("over-y-dddd", f"[fwctl prod/over--y exp={LONG_AGO}]")
     save(place.folder / ".fwctl", state(Phase.MEASURING))
     code, found, _ = place.fwctl("experiment", "list", "--stack", "prod")
     assert code == 0
     assert [(row["name"], row["phase"], row["candidates"]) for row in found["experiments"]] == [
         ("older", None, ["older-x-cccc"]),
+        ("over", None, ["over-y-dddd"]),
         ("shapes", "measuring", ["shapes-bf16-aaaa"]),
     ]
+    assert [row["expired"] for row in found["experiments"]] == [False, True, False]
     code, found, _ = place.fwctl("experiment", "status", "shapes")
     rows = {row["name"]: row["state"] for row in found["experiment"]["candidates"]}
     assert (code, rows["fp8"], rows["bf16"] != "absent") == (0, "absent", True)
     assert found["experiment"]["spent_usd"] == 1.5
     code, found, _ = place.fwctl("experiment", "stop", "shapes", "--yes", "--poll-interval", "0.2s")
-    assert (code, found["deleted"], found["experiment"]["phase"]) == (0, 1, "stopped")
+    assert (code, found["deleted"], found["experiment"]["phase"]) == (0, 2, "stopped")
     assert place.ids() == ["chat", "older-x-cccc"]
 
 
