@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -94,7 +95,6 @@ class Read:
 def read_sources(call: Call, sources: CostSources, paths: list[str] | None) -> Read:
     """Read everything that the options name. Raises UsageError when there is nothing to count from."""
     from fwctl.operate.cost_prices import prices_by_day
-    from fwctl.operate.samples import integrate
 
     spec = require_valid(call, load_specs(call, paths or [])) if has_specs(call, paths or []) else None
     account = spec.account if spec else call.settings.account
@@ -103,8 +103,8 @@ def read_sources(call: Call, sources: CostSources, paths: list[str] | None) -> R
     prices = prices_by_day(span.days, _price_files(call, sources.prices or [], spec))
     billing, found = _billing(call, sources, span, account)
     pools = pools or found
-    account, rounds = _rounds(call, sources.samples, span, account)
-    if rounds is None and billing is None:
+    account, samples = _samples(call, sources.samples, span, account, pools)
+    if samples is None and billing is None:
         raise UsageError(
             "there are no samples and no billing export to count from",
             next_steps=[
@@ -113,7 +113,6 @@ def read_sources(call: Call, sources: CostSources, paths: list[str] | None) -> R
                 "fwctl watch keeps samples",
             ],
         )
-    samples = integrate(rounds, start=span.start, end=span.end, pools=pools) if rounds is not None else None
     return Read(account, span, samples, billing, pools, prices)
 
 
@@ -189,28 +188,32 @@ def _reservations(call: Call, session: Session) -> dict[str, int]:
     return dict(pool_of(session.firectl.list_reservations(), call.env.clock.now()))
 
 
-def _rounds(
-    call: Call, path: Path | None, span: Span, account: str | None
-) -> tuple[str | None, list[Round] | None]:
-    """Rounds of one account in order of time; None when there is no file and none was named."""
-    from fwctl.operate.samples import MAX_GAP_S
+def _samples(
+    call: Call, path: Path | None, span: Span, account: str | None, pools: dict[str, int]
+) -> tuple[str | None, Sampled | None]:
+    """What the rounds of one account say; None when there is no file, or nothing in one that nobody named.
+
+    The file is streamed: a month of many deployments is larger than memory should be.
+    """
+    from fwctl.operate.samples import MAX_GAP_S, integrate
     from fwctl.records.samples import read_rounds
 
     file = call.env.cwd / (path or Path(STATE_FOLDER) / HISTORY_NAME)
     if path is None and not file.is_file():
         return account, None
     margin = timedelta(seconds=MAX_GAP_S)
-    found = list(read_rounds(file, since=span.start - margin, until=span.end + margin))
-    accounts = sorted({item.account for item in found})
-    if account is None and len(accounts) > 1:
-        raise UsageError(
-            f"the samples are of several accounts: {', '.join(accounts[:5])}",
-            next_steps=["choose one with --account ID"],
-        )
-    account = account or next(iter(accounts), None)
-    rounds = sorted((item for item in found if item.account == account), key=_time)
-    return account, rounds if rounds or path is not None else None
 
+    def rounds() -> Iterator[Round]:
+        return read_rounds(file, since=span.start - margin, until=span.end + margin)
 
-def _time(item: Round) -> datetime:
-    return item.time
+    if account is None:
+        accounts = sorted({item.account for item in rounds()})
+        if len(accounts) > 1:
+            raise UsageError(
+                f"the samples are of several accounts: {', '.join(accounts[:5])}",
+                next_steps=["choose one with --account ID"],
+            )
+        account = next(iter(accounts), None)
+    own = (item for item in rounds() if item.account == account)
+    found = integrate(own, start=span.start, end=span.end, pools=pools)
+    return account, found if found.rounds or path is not None else None
