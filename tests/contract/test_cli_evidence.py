@@ -137,3 +137,29 @@ def test_a_capacity_search_without_its_parts_says_what_to_do(
     done = box.fwctl("bench", "capacity", *options, "--suite", "p.jsonl")
     assert done.code == 64
     assert said in done.err
+
+
+QWEN = "accounts/fireworks/models/qwen3-8b"
+BLUE_GREEN = "    lifecycle: {on_immutable_change: blue_green, prevent_destroy: false}\n"
+
+
+@pytest.mark.deep
+def test_a_replacement_needs_an_evaluation_of_what_takes_over(box: Sandbox) -> None:
+    """The deployment moves to another model beside the old one: refused without, done with evidence."""
+    text = SPEC.replace("    traffic: interactive\n", "    traffic: batch\n") + BLUE_GREEN
+    box.write(text)
+    assert box.fwctl("apply", "--yes", *FAST).code == 0
+    other = text.replace(MODEL, QWEN).replace("llama-v3p1-8b-instruct-fast", "qwen3-8b-fast")
+    box.write(other + "    gates: {eval: block}\n")
+    assert box.fwctl("lock").code == 0
+    options = ("--allow-delete", "chat", "--allow-traffic-loss", "chat")
+    refused = box.fwctl("apply", "--yes", *options, *FAST)
+    assert refused.code == 4
+    assert "no passing, fresh evaluation evidence" in refused.err + refused.out
+    names = store(box, model=QWEN)
+    with serving(box.folder / "http", FIRECTL_SIM_HOME=box.environ["FIRECTL_SIM_HOME"], **KNOBS) as sim:
+        key = {"FIREWORKS_API_KEY": "fw_test", "FIREWORKS_BASE_URL": sim.url}
+        done = box.fwctl("apply", "--yes", *options, *FAST, "--format", "json", **key)
+    assert done.code == 0, done.out + done.err
+    assert any(names[0] in row["message"] for row in done.document["plan"]["checks"])
+    assert [item["outcome"] for item in done.document["results"]] == ["done"]
