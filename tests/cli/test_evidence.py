@@ -352,3 +352,16 @@ def test_a_lock_that_cannot_be_read_is_left_to_the_plan(folder: Folder) -> None:
     (folder.path / "configs/fwctl.lock").write_text("<<<<<<< ours\n")
     folder.store(BENCH)
     assert folder.run("validate").code == 0
+
+
+def test_a_measured_pool_takes_the_place_of_the_estimate_in_a_fit_check(folder: Folder) -> None:
+    """40 GB of pool at 64 KiB a token (32 layers, 8 heads of 128, keys and values of one byte) hold 610,000
+    tokens, which are 74 conversations of 8192."""
+    folder.locked()
+    folder.write(SPEC + "    workload: {context_tokens: 8192, concurrency: 8}\n")
+    assert folder.run("fit-check", "--format", "json").document["results"][0]["evidence"] == "config"
+    folder.store(replace(BENCH, kind="capacity", results={"kv_pool_bytes_per_gpu": 40e9}))
+    (result,) = folder.run("fit-check", "--format", "json").document["results"]
+    assert result["evidence"] == "measured"
+    assert result["max_concurrency"]["low"] == result["max_concurrency"]["high"]
+    assert result["max_concurrency"]["mid"] == pytest.approx(40e9 / 65_536 / 8192, rel=0.02)
