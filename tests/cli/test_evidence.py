@@ -154,8 +154,8 @@ def test_with_a_gate_that_blocks_it_is_an_error(folder: Folder) -> None:
 
 
 def test_more_in_flight_than_memory_holds_is_told_from_the_fit_check(folder: Folder) -> None:
-    """An 8B model at 16 bits, 8192 tokens: 32 layers x 8 heads x 128 x 2 x 1 byte = 64 KiB a token, so that
-    one H100 holds at most about a hundred such conversations, and not a thousand."""
+    """32 layers x 8 heads x 128 x keys and values of 2 bytes = 128 KiB a token, 1 GiB for 8192 tokens: one
+    H100 of 80 GB holds some sixty such conversations beside 8 GB of weights, and not a thousand."""
     workload = "    workload: {context_tokens: 8192, concurrency: 8}\n"
     folder.locked()
     folder.write(SPEC.replace("max: 2}", "max: 2, max_concurrency: 1000}") + workload)
@@ -355,8 +355,8 @@ def test_a_lock_that_cannot_be_read_is_left_to_the_plan(folder: Folder) -> None:
 
 
 def test_a_measured_pool_takes_the_place_of_the_estimate_in_a_fit_check(folder: Folder) -> None:
-    """40 GB of pool at 64 KiB a token (32 layers, 8 heads of 128, keys and values of one byte) hold 610,000
-    tokens, which are 74 conversations of 8192."""
+    """40 GB of pool at 128 KiB a token (32 layers, 8 heads of 128, keys and values of two bytes) hold 305,176
+    tokens, which are 37.3 conversations of 8192."""
     folder.locked()
     folder.write(SPEC + "    workload: {context_tokens: 8192, concurrency: 8}\n")
     assert folder.run("fit-check", "--format", "json").document["results"][0]["evidence"] == "config"
@@ -364,4 +364,4 @@ def test_a_measured_pool_takes_the_place_of_the_estimate_in_a_fit_check(folder: 
     (result,) = folder.run("fit-check", "--format", "json").document["results"]
     assert result["evidence"] == "measured"
     assert result["max_concurrency"]["low"] == result["max_concurrency"]["high"]
-    assert result["max_concurrency"]["mid"] == pytest.approx(40e9 / 65_536 / 8192, rel=0.02)
+    assert result["max_concurrency"]["mid"] == pytest.approx(37.3, abs=0.1)
