@@ -18,7 +18,7 @@ from fwctl.cli.session import Session
 from fwctl.env import Clock
 from fwctl.errors import AuthError, FwctlError
 from fwctl.exitcodes import Exit
-from fwctl.live.model import LiveState
+from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.planning.document import has_changes
 from fwctl.planning.model import Plan
 from fwctl.planning.options import PlanOptions
@@ -115,14 +115,19 @@ class PlatformWorld:
 
     def _goes_on(self, look: Look) -> bool:
         """One look. A read that fails is told and tried again; the cost of that time is counted later."""
-        from fwctl.live.normalise import normalise_deployment
-
         try:
-            rows = self.session.firectl.list_deployments(show_deleted=False)
-            return look([normalise_deployment(row) for row in rows])
+            return look(self._deployments())
         except FwctlError as error:
             self.say(f"the replicas could not be read: {error.message}")
             return True
+
+    def _deployments(self) -> list[LiveDeployment]:
+        """One call of firectl, so that looking on does not disturb the load."""
+        from fwctl.live.normalise import normalise_deployment
+
+        return [
+            normalise_deployment(row) for row in self.session.firectl.list_deployments(show_deleted=False)
+        ]
 
     def measure(
         self, experiment: Experiment, candidates: Mapping[str, str], out: Path, number: int
@@ -157,12 +162,12 @@ class PlatformWorld:
             self.clock,
             environ=self.call.env.environ,
             watch=watch,
-            sample=lambda: self._ready(experiment, candidates),
+            sample=lambda: self._ready(candidates),
         )
 
-    def _ready(self, experiment: Experiment, candidates: Mapping[str, str]) -> dict[str, int]:
-        live = self.live(experiment.spec).deployments
-        return {name: live[key].replicas.ready for name, key in candidates.items() if key in live}
+    def _ready(self, candidates: Mapping[str, str]) -> dict[str, int]:
+        live = {item.deployment_id: item.replicas.ready for item in self._deployments()}
+        return {name: live[key] for name, key in candidates.items() if key in live}
 
     def _targets(self, experiment: Experiment, candidates: Mapping[str, str]) -> list[Target]:
         from fwctl.applying.ask import base_url

@@ -17,6 +17,8 @@ from fwctl.units import format_usd
 if TYPE_CHECKING:
     from fwctl.quality.experiment_run import Course
 
+# Of a record; texts of a large suite would fill the memory.
+KEPT = ("error_class", "ttft_s", "tpot_s", "total_s", "output_tokens")
 RUNS_AS = ("shape", "accelerator.type", "accelerator.count", "precision")
 
 Rows = dict[str, list[Mapping[str, Any]]]
@@ -89,12 +91,12 @@ class Passes:
         return ""
 
     def rows(self) -> Rows:
-        """Measured records of every candidate, the passes told apart as repeats."""
+        """What is compared of the measured records of every candidate, over all passes."""
         found: Rows = {name: [] for name in self.experiment.candidates}
-        for number, row in enumerate(self.course.state.counted):
+        for row in self.course.state.counted:
             for record in read_rows(self.folder / row.folder / "records.jsonl"):
                 if record["measured"] and record["target"] in found:
-                    found[record["target"]].append({**record, "repeat": number})
+                    found[record["target"]].append({key: record.get(key) for key in KEPT})
         return found
 
     def decide(self) -> dict[str, Any]:

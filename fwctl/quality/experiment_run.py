@@ -31,6 +31,7 @@ from fwctl.units import format_usd
 
 # Seconds that the deletes take after the load was ended for the cap: until then replicas still cost.
 DELETE_S = 30.0
+TELL_EVERY_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Course:
         self.state: State = self._new(None)
         self._lock = threading.Lock()
         self._over = ""
+        self._told = ("", 0.0)
 
     def prepare(self) -> State:
         """Where it stands, and the plan of what is missing. Raises RefusedError when it may not begin, and
@@ -249,16 +251,22 @@ class Course:
         self._set(spending=spending)
         ahead = usd_per_hour * (self.choices.look_every_s + DELETE_S) / 3600
         running = ", ".join(f"{candidate_of(i)} x{cost.billed_replicas(i)}" for i in mine) or "nothing"
-        self.world.say(
-            f"cost so far {format_usd(spending.usd)} of {format_usd(self.state.cap_usd)}"
-            f"{', and what has no known price' if unpriced else ''}; running: {running}"
-        )
+        self._tell(f"{', and what has no known price' if unpriced else ''}; running: {running}")
         if spending.usd + ahead > self.state.cap_usd:
             spent, cap = format_usd(spending.usd), format_usd(self.state.cap_usd)
             self._over = f"ended at {spent}: to go on could pass the spend cap of {cap}"
         elif now >= self.state.end and mine:
             self._over = "time_to_live has ended"
         return not self._over
+
+    def _tell(self, rest: str) -> None:
+        """The cost, when something else runs than before, and now and then."""
+        now_s = self.world.clock.monotonic()
+        if rest == self._told[0] and now_s - self._told[1] < TELL_EVERY_S:
+            return
+        self._told = (rest, now_s)
+        spent, cap = format_usd(self.state.spending.usd), format_usd(self.state.cap_usd)
+        self.world.say(f"cost so far {spent} of {cap}{rest}")
 
     def _set(self, **changes: Any) -> None:
         with self._lock:
