@@ -4,39 +4,62 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from fwctl.cli.command import Call
+from fwctl.cli.commands.watch import event_line
 from fwctl.cli.options import Settings
 from fwctl.cli.output import Output
 from fwctl.cli.watch_reading import MetricsPage, last_requests, metrics_page, tail
+from fwctl.cli.watching import shown
+from fwctl.operate.watch_state import Alert, Event
 from tests.cli.conftest import Box
 from tests.cli.support import fwctl, make_env
+from tests.operate.support import NOW, page_text, served
 
 
-def test_one_look_keeps_a_sample_and_says_what_it_cannot_judge(box: Box) -> None:
+@pytest.fixture(scope="module")
+def applied(tmp_path_factory: pytest.TempPathFactory, help_cache: Path) -> Box:
+    """A simulator with one deployment."""
+    box = Box(tmp_path_factory.mktemp("watch"), help_cache)
     assert fwctl(box.env(), "apply", box.specs, "--yes").code == 0
-    done = fwctl(box.env(), "watch", box.specs, "--once", "--format", "json")
+    return box
+
+
+@pytest.fixture
+def running(applied: Box) -> Box:
+    """The same without any memory of a watch."""
+    shutil.rmtree(applied.folder / ".fwctl")
+    (applied.folder / ".fwctl").mkdir()
+    return applied
+
+
+def test_one_look_keeps_a_sample_and_says_what_it_cannot_judge(running: Box) -> None:
+    done = fwctl(running.env(), "watch", running.specs, "--once", "--format", "json")
     assert done.code == 0
     assert done.document["alerts"] == []
     assert done.document["deployments"] == 1
     assert "kv-nearly-full" in done.document["unknown"]
     assert done.document["metrics"] == {"wanted": False, "read_at": None, "error": None}
-    counted = fwctl(box.env(), "cost", box.specs, "--format", "json")
+    counted = fwctl(running.env(), "cost", running.specs, "--format", "json")
     assert counted.document["sources"]["sample_rounds"] == 1
 
 
-def test_an_alert_is_shown_with_what_to_do_and_exits_4(box: Box) -> None:
-    assert fwctl(box.env(), "apply", box.specs, "--yes").code == 0
-    (box.folder / "watch.yaml").write_text(
+def test_an_alert_is_shown_with_what_to_do_and_exits_4(running: Box) -> None:
+    (running.folder / "watch.yaml").write_text(
         "apiVersion: fwctl/v1\nkind: Watch\nrules:\n  over-budget: {usd_per_hour: 7.99, hold: 0}\n"
     )
-    done = fwctl(box.env(), "watch", box.specs, "--once", "--config", "watch.yaml")
+    done = fwctl(running.env(), "watch", running.specs, "--once", "--config", "watch.yaml")
     assert done.code == 4
     # one H100 at 8 dollars
     assert "ready replicas cost $8.00 an hour, $7.99 is the budget (chat $8.00)" in done.out
@@ -138,3 +161,68 @@ def test_a_signal_ends_the_watch_and_its_state_is_kept(box: Box) -> None:
     assert child.returncode == 143
     assert "Traceback" not in err
     assert json.loads(out.splitlines()[-1])["error"]["code"] == "interrupted"
+
+
+class Page(BaseHTTPRequestHandler):
+    """A metrics page that wants a key."""
+
+    body = b""
+
+    def do_GET(self) -> None:
+        good = self.headers.get("authorization") == "Bearer other_secret"
+        self.send_response(200 if good else 401)
+        self.end_headers()
+        self.wfile.write(Page.body if good else b"")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    thread = threading.Thread(target=lambda: server.serve_forever(0.02), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/metrics"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_the_page_is_read_with_its_key_and_judged(running: Box, address: str) -> None:
+    Page.body = page_text(datetime.now(UTC), {"chat": (served("chat", 60), 0.97)}).encode()
+    (running.folder / "watch.yaml").write_text(
+        "apiVersion: fwctl/v1\nkind: Watch\nrules:\n  kv-nearly-full: {hold: 0}\n"
+    )
+    words = ("watch", running.specs, "--once", "--config", "watch.yaml", "--metrics-url", address)
+    done = fwctl(running.env(OTHER="other_secret"), *words, "--metrics-key-env", "OTHER", "--format", "json")
+    assert done.code == 4
+    (alert,) = done.document["alerts"]
+    assert (alert["rule"], alert["phase"]) == ("kv-nearly-full", "firing")
+    assert alert["evidence"].startswith("97% of the KV blocks are used")
+    assert done.document["metrics"]["error"] is None
+    refused = fwctl(running.env(), *words, "--format", "json")
+    assert refused.document["metrics"]["error"] == "the metrics page answered HTTP 401"
+    assert refused.document["alerts"][0]["rule"] == "kv-nearly-full"  # nothing new is known
+
+
+def test_a_page_that_is_none_is_told(box: Box, address: str) -> None:
+    Page.body = b"<html>"
+    call = call_of(box.folder, OTHER="other_secret")
+    page = metrics_page(call, "acme", address, "OTHER")
+    page.refresh()
+    assert page.error == "the metrics page cannot be read: it is not in the Prometheus text format"
+    assert page.page is None
+
+
+def test_events_go_to_stdout_as_text_or_as_json(tmp_path: Path) -> None:
+    alert = Alert("failed", "chat", "chat", "error", "firing", NOW, NOW, None, "it is FAILED", "plan it")
+    event = Event("fired", NOW, alert)
+    for form, start in (
+        ("text", "2026-10-01 12:00:00 UTC\nfiring error  failed  chat"),
+        ("events", '{"event"'),
+    ):
+        env = make_env(tmp_path)
+        call = Call(env, Settings(format=form), Output(env, form))
+        shown(call, event_line(call))([event])
+        assert env.stdout.text().startswith(start)  # type: ignore[attr-defined]

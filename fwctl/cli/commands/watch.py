@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -93,7 +94,7 @@ def watch(
             look, events = running.once()
             return _report(running, look, events)
         call.output.message(f"watching account {account} every {every_s:g} s; Ctrl-C ends")
-        running.forever(every_s, shown(call, _line(call)))
+        running.forever(every_s, shown(call, event_line(call)))
     raise AssertionError("a watch ends by a signal")
 
 
@@ -178,7 +179,8 @@ def _report(running: Watch, look: Look, events: list[Event]) -> Report:
     return Report("watch", body, Exit.REFUSED if alerts else Exit.OK)
 
 
-def _line(call: Call) -> Any:
+def event_line(call: Call) -> Callable[[Event], str]:
+    """How a running watch writes an event: lines for people, or one JSON object."""
     if call.settings.format == "events":
         return lambda event: json.dumps(event.to_json(), allow_nan=False)
     from fwctl.report.watch_text import event_text
