@@ -3,6 +3,7 @@
 1. Poisson 30 requests/s of 200-token streams at 100 tokens/s, about 60 streams.
 2. The same load by a minimal aiohttp + uvloop client: what a chunk costs at least.
 3. About 400 streams at 50 tokens/s.
+4. With `--peer NAME=EXECUTABLE`, other tools on the same server (`benchmarks/peers.py` says which).
 
 The clients are pinned to one core where the system can do that, and the server to another. `--realtime`
 gives both a real-time priority (needs root), so that other programs of a busy machine are not measured.
@@ -19,6 +20,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
+from benchmarks.peers import HEAD, line, measure_peers, truth_ms
 from fwctl.env import SystemClock
 from fwctl.measure.selftest import Pace, measure, paced_server
 from fwctl.process import run
@@ -37,6 +39,7 @@ def main(argv: Sequence[str] = ()) -> int:
     """0 when the bars hold on this machine, 1 when not."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.harness")
     parser.add_argument("--realtime", action="store_true", help="real-time priority; needs root")
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=EXECUTABLE", help="other tool")
     options = parser.parse_args(argv)
     if options.realtime:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REALTIME))
@@ -48,6 +51,8 @@ def main(argv: Sequence[str] = ()) -> int:
     print(f"clients {pinned}; load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     with paced_server(os.environ, server) as url:
         held = [_ours(url, PACE, BARS_MS), _cpu(url), _ours(url, MANY, {"p95": MANY_BAR_MS})]
+        if options.peer:
+            _beside(url, options.peer, cores)
     return 0 if all(held) else 1
 
 
@@ -62,6 +67,15 @@ def _ours(url: str, pace: Pace, bars_ms: dict[str, float]) -> bool:
     for name, bar in bars_ms.items():
         print(f"  TTFT error {name}: {found['ttft_error_ms'][name]} ms, bar {bar} ms")
     return all(abs(found["ttft_error_ms"][name]) <= bar for name, bar in bars_ms.items())
+
+
+def _beside(url: str, peers: Sequence[str], cores: Sequence[int]) -> None:
+    """What each tool reports as TTFT in milliseconds, beside what the server saw in the same time."""
+    truth_ms(url)
+    found = measure(url, SystemClock(), TURN)["ttft_ms"]
+    print(f"\nTTFT in ms that is reported, beside what the server saw\n{HEAD}")
+    print(line("fwctl", "Poisson 30/s", (found["p50"], found["p95"]), truth_ms(url)), flush=True)
+    measure_peers(url, peers, cores)
 
 
 def _cpu(url: str) -> bool:

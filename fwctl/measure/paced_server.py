@@ -1,10 +1,12 @@
 """A server whose timing is known: it writes one event a token at a fixed pace and says when it did.
 
 Run as a child process with a listening socket it inherits: `python -m fwctl.measure.paced_server FD [CORE]`.
-The body of a request sets the pace: `ttft_s`, `gap_s`, `max_tokens`. Every event carries `sent_at`, the
-server's monotonic clock right before the write, which all processes of one machine share. The last event
-carries the server's own times as performance metrics, counted from the moment the whole request had come.
-A raw protocol, so that the server costs little beside the client that it judges.
+The body of a request sets the pace: `ttft_s`, `gap_s`, `max_tokens`; other tools, which know none of these
+fields, get the defaults. Every event carries `sent_at`, the server's monotonic clock right before the write,
+which all processes of one machine share. The last event carries the server's own times as performance
+metrics, counted from the moment the whole request had come. `GET /truth` gives the times to the first token,
+in seconds, since the last time. A raw protocol, so that the server costs little beside the client that it
+judges.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import os
 import socket
 import sys
 import time
+from array import array
 from typing import Any
 
 HEAD = (
@@ -27,12 +30,32 @@ TOKEN = (
     b'"model":"paced","choices":[{"index":0,"delta":{"content":" word%d"},"finish_reason":null}],'
     b'"sent_at":%.6f}\n\n'
 )
+DEFAULTS = {"ttft_s": 0.1, "gap_s": 0.01, "max_tokens": 200}
+# To a GET, by which other tools ask whether the server is there and what it serves.
+MODELS = b'{"object":"list","data":[{"id":"paced","object":"model"}]}'
 LONGEST_REQUEST_BYTES = 16 * 2**20
 
 
 def framed(data: bytes) -> bytes:
     """One HTTP chunk."""
     return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def whole(body: bytes) -> bytes:
+    """One HTTP answer of JSON."""
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+    return head % len(body) + body
+
+
+# Seconds from the whole request to the first token of every stream since the last GET /truth.
+FIRST_S = array("d")
+
+
+def truth() -> bytes:
+    """What the server knows about the times that a client should have measured; forgotten afterwards."""
+    found = json.dumps(FIRST_S.tolist()).encode()
+    del FIRST_S[:]
+    return found
 
 
 class Paced(asyncio.Protocol):
@@ -57,6 +80,10 @@ class Paced(asyncio.Protocol):
         head, blank, body = self.received.partition(b"\r\n\r\n")
         if not blank:
             return
+        if head.startswith(b"GET "):
+            self.received = b""
+            self.transport.write(whole(truth() if head.startswith(b"GET /truth") else MODELS))
+            return
         length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
         if not length.strip().isdigit() or int(length) > LONGEST_REQUEST_BYTES:
             self.transport.close()
@@ -70,7 +97,8 @@ class Stream:
 
     def __init__(self, paced: Paced, request: dict[str, Any], arrived: float) -> None:
         self.paced = paced
-        self.tokens = int(request["max_tokens"])
+        request = {**DEFAULTS, **request}
+        self.tokens = int(request.get("max_completion_tokens") or request["max_tokens"])
         self.gap_s = float(request["gap_s"])
         self.arrived = arrived
         self.start = arrived + float(request["ttft_s"])
@@ -94,6 +122,7 @@ class Stream:
         data = framed(TOKEN % (self.sent, now))
         if not self.sent:
             self.first, data = now, HEAD + data
+            FIRST_S.append(now - self.arrived)
         self.last = now
         self.sent += 1
         self.paced.transport.write(data)

@@ -127,6 +127,7 @@ def _figures(
         "requests": len(measured),
         "events": events,
         "events_per_s": round(events / sum(session["levels"].values()), 1),
+        "ttft_ms": _spread([row["ttft_s"] for row in measured]),
         "ttft_error_ms": _spread(first),
         "last_chunk_error_ms": _spread(last),
         "dispatch_lag_ms": _spread([row["dispatch_lag_s"] for row in measured]),

@@ -178,7 +178,7 @@ def test_the_last_usage_holds(rows: Rows) -> None:
 def test_reasoning_is_a_first_token(rows: Rows) -> None:
     for name in ("reasoning_content", "reasoning", "both names"):
         found = rows[name]
-        assert found["ttft_s"] < PAUSE <= found["ttfv_s"]
+        assert found["ttfv_s"] - found["ttft_s"] >= PAUSE / 2
         assert found["text"] == "a"
     found = rows["only reasoning"]
     assert (found["ttfv_s"], found["finish_reason"], found["ttft_s"] > 0) == (None, "length", True)
@@ -248,7 +248,7 @@ def test_server_metrics_are_found_wherever_they_are(rows: Rows) -> None:
 
 def test_total_time_ends_with_the_last_token(rows: Rows) -> None:
     found = rows["late usage"]
-    assert found["total_s"] < PAUSE <= found["done_s"]
+    assert found["done_s"] - found["total_s"] >= PAUSE / 2
     assert found["output_tokens"] == 8
 
 
