@@ -94,6 +94,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("eval run", "eval_run", "Send a prompt set and grade every answer.", MEASURE),
     Entry("eval grade", "eval_run", "Grade the answers of a run again.", MEASURE),
     Entry("eval compare", "eval_compare", "Gate a candidate on the quality of its answers.", MEASURE),
+    Entry("eval show", "eval_show", "Show the prompts that a candidate lost, with both answers.", MEASURE),
     Entry("route check", "route_check", "Check routes and ask every target once.", SERVING),
     Entry("route drill", "route_drill", "Show what clients see while targets fail.", SERVING),
     Entry("demo", "demo", "Run the whole job on the simulator; no account needed.", HELP),

@@ -28,6 +28,7 @@ LAYOUTS: dict[str, str] = {
     "eval compare": "eval_text",
     "eval grade": "eval_text",
     "eval run": "eval_text",
+    "eval show": "eval_show_text",
     "fit-check": "fit_text",
     "plan": "plan_text",
     "route check": "route_check_text",

@@ -118,6 +118,27 @@ def test_the_prompts_that_were_lost_are_named(runs: Path) -> None:
     )
 
 
+def test_lost_prompts_are_shown_with_both_answers(runs: Path) -> None:
+    words = ("eval", "show", "ab:bf16", "ab:fp8")
+    found = call(runs, *words, "--limit", "1", "--format", "json").document
+    (first,) = found["answers"]
+    number = int(first["expected"]) // 2
+    assert (first["question"], first["base"]["text"]) == (
+        f"What is {number} plus {number}?",
+        first["expected"],
+    )
+    assert (first["base"]["outcome"], first["candidate"]["outcome"]) == ("right", "wrong")
+    shown = call(runs, *words, "--limit", "1").out
+    assert (
+        f"  asked: What is {number} plus {number}?\n  expected: {2 * number}\n  base: right\n    {2 * number}"
+        in shown
+    )
+    assert f"and {found['count'] - 1} more; --limit shows them" in shown
+    assert call(runs, *words, "--what", "gained").out == "0 gained: ab:fp8 against ab:bf16\n"
+    assert call(runs, *words, "--what", "better").code == 64
+    assert call(runs, *words, "--limit", "0").code == 64
+
+
 def test_answers_are_not_graded_by_other_prompts(runs: Path) -> None:
     rows = [json.loads(line) for line in (runs / "suite.jsonl").read_text().splitlines()]
     changed = "".join(json.dumps({**row, "prompt": "What?"}) + "\n" for row in rows)
