@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fwctl.errors import Diagnostic, InvalidSpecError, Severity
-from fwctl.quality.experiment import SEPARATOR, Experiment
-from fwctl.quality.experiment_fields import (
+from fwctl.catalog.experiment_fields import (
     DECIDED,
     DEFAULT_MAX_REPLICAS,
     EXPERIMENT_FIELDS,
     GIVEN,
 )
+from fwctl.errors import Diagnostic, InvalidSpecError, Severity
+from fwctl.quality.experiment import SEPARATOR, Experiment
 from fwctl.quality.experiment_values import Values, name_problem
 from fwctl.spec.build import Places, split
 from fwctl.spec.files import Given, read_file

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from difflib import unified_diff
 from typing import Any
 
+from fwctl.catalog.experiment_fields import GIVEN
 from fwctl.quality.experiment import Experiment
-from fwctl.quality.experiment_fields import GIVEN
 from fwctl.spec.files import Given
 from fwctl.spec.load import load_given
 from fwctl.spec.model import Deployment, Spec

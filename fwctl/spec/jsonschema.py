@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from fwctl.catalog.enums import OPEN_LISTS, SHAPE_PRESETS, VALUES
+from fwctl.catalog.experiment_fields import EXPERIMENT_FIELDS
 from fwctl.catalog.fields import FIELDS, Effect, Field, Kind, Owner
 from fwctl.catalog.run_fields import ENVELOPE, FILE_KINDS
 from fwctl.spec.amounts import LARGEST_INT
@@ -50,6 +51,8 @@ def _body(name: str, body: tuple[str, ...] | None) -> dict[str, Any]:
     if body is None:
         return {}
     known: dict[str, Any] = dict.fromkeys(ENVELOPE, True)
+    if name == "Experiment":
+        return _experiment(known)
     if name != FILE_KINDS[0].name:
         keys: dict[str, Any] = {
             key: {"description": f"Checked by the commands of kind {name}."} for key in body
@@ -75,6 +78,31 @@ def _body(name: str, body: tuple[str, ...] | None) -> dict[str, Any]:
         },
         "required": ["deployments"],
         "anyOf": [{"required": ["defaults"]}, _complete_deployments()],
+        "patternProperties": {"^x-": True},
+        "additionalProperties": False,
+    }
+
+
+def _experiment(known: dict[str, Any]) -> dict[str, Any]:
+    """Candidates have the fields of deployments, most of which may stand in `base`."""
+    children = {
+        key: member for key, member in group_of(EXPERIMENT_FIELDS).children.items() if key not in ENVELOPE
+    }
+    deployment = {"$ref": "#/$defs/deployment"}
+    return {
+        "properties": {
+            **known,
+            **{key: _member(member) for key, member in children.items()},
+            "base": {**deployment, "description": _description(children["base"])},
+            "candidates": {
+                "type": "object",
+                "description": _description(children["candidates"]),
+                "minProperties": 2,
+                "maxProperties": 4,
+                "additionalProperties": deployment,
+            },
+        },
+        "required": [row.path for row in EXPERIMENT_FIELDS if row.required],
         "patternProperties": {"^x-": True},
         "additionalProperties": False,
     }

@@ -61,7 +61,7 @@ class Lab:
 
     @property
     def words(self) -> tuple[str, ...]:
-        return ("experiment", "run", "experiment.yaml", "--yes", "--poll-interval", "0.2s")
+        return ("experiment", "run", "experiment.yaml", "--yes", "--poll-interval", "0.5s")
 
     def deployments(self) -> dict[str, str]:
         """ID -> description of what is there."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from fwctl.catalog.experiment_fields import EXPERIMENT_FIELDS
 from fwctl.catalog.run_fields import FILE_KINDS
 from fwctl.errors import InvalidSpecError
-from fwctl.quality.experiment_fields import EXPERIMENT_FIELDS
 from fwctl.quality.experiment_file import check_experiment, load_experiment
 from fwctl.spec.files import Given
 from tests.quality.experiment_support import TEXT

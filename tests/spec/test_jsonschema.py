@@ -55,11 +55,25 @@ def test_other_kinds_have_their_own_body(kind: str) -> None:
     bodies: dict[str, dict[str, Any]] = {
         "Targets": {"targets": {}},
         "Routes": {"routes": {}},
-        "Experiment": {"candidates": {}, "suite": "p.jsonl", "spend_cap": "$20", "time_to_live": "4h"},
+        "Experiment": {
+            "candidates": {"a": {}, "b": {}},
+            "suite": "p.jsonl",
+            "spend_cap": "$20",
+            "time_to_live": "4h",
+        },
     }
     body = bodies.get(kind, {"anything": 1})
     assert VALIDATOR.is_valid({"apiVersion": "fwctl/v1", "kind": kind, **body})
     assert not VALIDATOR.is_valid({"kind": kind, **body})
+
+
+def test_experiments_are_helped_like_deployments() -> None:
+    path = Path(__file__).parents[2] / "configs/experiments/evaluation-shapes.yaml"
+    valid = yaml.safe_load(path.read_text())
+    assert VALIDATOR.is_valid(valid)
+    for change in ({"spend_cpa": "$2"}, {"base": {"regoin": "US"}}, {"load": {"rate": "5/s"}}):
+        assert not VALIDATOR.is_valid({**valid, **change})
+    assert not VALIDATOR.is_valid({**valid, "candidates": {"a": {}}})
 
 
 def test_unknown_top_level_keys_are_seen_but_anchor_holders_are_not() -> None:
