@@ -101,7 +101,7 @@ class Answer:
             self.done = True
             return
         try:
-            payload = loads(event.data)
+            payload = _loads(event.data)
         except (ValueError, RecursionError):
             self._fail("an event of the stream is not JSON")
             return
@@ -223,6 +223,14 @@ class Answer:
             _count(usage.get("completion_tokens")),
             _count(output.get("reasoning_tokens")) if isinstance(output, dict) else None,
         )
+
+
+def _loads(data: bytes) -> Any:
+    """Half of a surrogate pair is no Unicode, but a server may split an emoji between two events."""
+    try:
+        return loads(data)
+    except ValueError:
+        return json.loads(data)
 
 
 def _count(value: object) -> int | None:

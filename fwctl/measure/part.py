@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import time
 from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fwctl.errors import FwctlError
+from fwctl.measure.encoding import dumps
 from fwctl.measure.lags import Lags
 from fwctl.measure.load import Job, Share, jobs
 from fwctl.measure.load import run as run_load
@@ -25,15 +25,6 @@ from fwctl.measure.writer import Writer
 
 if TYPE_CHECKING:
     import aiohttp
-
-try:
-    from orjson import dumps
-except ImportError:
-
-    def dumps(value: Any) -> bytes:  # type: ignore[misc]
-        """JSON as bytes."""
-        return json.dumps(value).encode()
-
 
 # Called when all is ready; gives the moment on time.monotonic() at which the load starts.
 Begin = Callable[[], Awaitable[float]]

@@ -16,6 +16,7 @@ from fwctl.inference.limits import limited_by
 from fwctl.inference.perf import from_headers
 from fwctl.inference.sse import EventParser, EventTooLongError
 from fwctl.inference.structured import RUNAWAY, judge, runs_away
+from fwctl.measure.encoding import dumps
 from fwctl.measure.target import Target
 from fwctl.stats.quantiles import quantile_sorted
 
@@ -60,6 +61,7 @@ def open_session(connections: int) -> aiohttp.ClientSession:
         timeout=aiohttp.ClientTimeout(total=None),
         headers={"accept-encoding": "identity"},
         read_bufsize=2**20,
+        json_serialize=lambda body: dumps(body).decode(),
     )
 
 

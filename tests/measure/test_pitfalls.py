@@ -47,7 +47,7 @@ from fwctl.measure.suite import load
 from fwctl.measure.target import Target
 from tests.measure.servers import Piece, scripted, serving
 
-LIMITS = Timeouts(connect_s=2, ttft_s=5, idle_s=5, total_s=0.5)
+LIMITS = Timeouts(connect_s=2, ttft_s=5, idle_s=5, total_s=1.0)
 PAUSE = 0.1
 
 
@@ -102,6 +102,7 @@ SCRIPT: Mapping[str, Sequence[Piece]] = {
     "no last blank line": [b"data: " + WHOLE + b"\n\ndata: [DONE]"],
     "split in UTF-8": [b"data: " + WHOLE[:-40], 0.02, WHOLE[-40:] + b"\n\n" + DONE],
     "byte by byte": [part for byte in b"data: " + WHOLE + b"\n\n" + DONE for part in (bytes([byte]), 0.0)],
+    "half an emoji": [delta(content="a\ud83d"), delta(content="\ude00"), finish() + DONE],
     "many in one read": [b"".join(delta(content="a") for _ in range(4)) + finish(usage=USAGE) + DONE],
     "many tokens a chunk": [
         delta(content="one two"),
@@ -199,6 +200,10 @@ def test_framing_changes_nothing(rows: Rows, name: str) -> None:
         None,
         "stop",
     )
+
+
+def test_an_emoji_in_two_halves_is_no_error(rows: Rows) -> None:
+    assert (rows["half an emoji"]["error_class"], rows["half an emoji"]["text"]) == (None, "a😀")
 
 
 def test_chunks_are_not_tokens(rows: Rows) -> None:
