@@ -1,0 +1,1 @@
+"""The adaptive draft pipeline: collect, train, evaluate, decide, watch."""

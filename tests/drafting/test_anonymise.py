@@ -1,0 +1,160 @@
+"""What is found never survives, and what stays keeps its shape."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fwctl.drafting.anonymise import Anonymiser, Survey, each_text
+from fwctl.drafting.findings import find, rules
+from fwctl.drafting.pseudonyms import Pseudonyms, digest
+from fwctl.errors import UsageError
+
+KEY = b"k" * 32
+TABLE = rules(["Anna Müller", "Bob"], {"ticket": r"TCK-[0-9]+"})
+
+
+def clean(*texts: str) -> list[str]:
+    survey = Survey(TABLE)
+    for text in texts:
+        survey.read(text)
+    anonymiser = Anonymiser(survey, KEY)
+    return [anonymiser.text(text) for text in texts]
+
+
+def found_in(text: str) -> set[str]:
+    return {text[hit.begin : hit.end] for hit in find(text, TABLE)}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("write to anna.mueller@example.org today", "email"),
+        ("from 192.168.17.4 at noon", "address"),
+        ("see https://intern.example.org/x", "address"),
+        ("fe80:0:0:0:202:b3ff:fe1e:8329", "address"),
+        ("call +49 30 1234-5678 or", "number"),
+        ("order 8731940", "number"),
+        ("key fw_3ZabcdEFGH0123456789", "key"),
+        ("Authorization: Bearer abcdef123456", "key"),
+        ("token 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", "key"),
+        ("dear ANNA MÜLLER,", "name"),
+        ('"\\nBob said', "name"),
+        ("as of TCK-42", "ticket"),
+    ],
+)
+def test_what_points_at_people_or_opens_doors_is_found(text: str, kind: str) -> None:
+    assert kind in {hit.kind for hit in find(text, TABLE)}
+
+
+@pytest.mark.parametrize("text", ["in 2024", "3.14", "Bobby", "10000", "v1.2.3", "a@b", "http localhost"])
+def test_what_answers_are_made_of_stays(text: str) -> None:
+    assert clean(text) == [text]
+
+
+def test_the_same_value_has_the_same_stand_in_of_the_same_shape() -> None:
+    one, two = clean("Bob has order 8731940, Bob!", "order 8731940")
+    number = re.findall("[0-9]+", one)[0]
+    assert number != "8731940"
+    assert len(number) == 7
+    assert two == f"order {number}"
+    first, last = re.findall("^[A-Z][a-z]{2}", one)[0], re.findall("[A-Z][a-z]{2}(?=!)", one)[0]
+    assert first == last != "Bob"
+
+
+def test_the_structure_of_json_survives_with_escapes_and_numbers() -> None:
+    text = '{"name": "\\u0042ob", "id": 8731940, "mail": "a.b@example.org", "n": [1, 2.5, 0.123456789]}'
+    (after,) = clean(text)
+    before, got = json.loads(text), json.loads(after)
+    assert list(got) == list(before)
+    assert got["name"] != "Bob"
+    assert isinstance(got["id"], int)
+    assert len(str(got["id"])) == 7
+    assert re.fullmatch(r"[a-z]\.[a-z]@[a-z]{7}\.[a-z]{3}", got["mail"])
+    assert got["n"][:2] == [1, 2.5]
+    assert len(after) == len(text.replace("\\u0042", "B"))
+
+
+VALUES = st.one_of(
+    st.text(alphabet="abAB01 ._@-/:,+\"'\\{}[]\n", max_size=30),
+    st.emails(),
+    st.integers(0, 10**12).map(str),
+    st.sampled_from(["Bob", "Anna Müller", "fw_3ZabcdEFGH0123456789", "10.1.2.3", "TCK-7"]),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(VALUES, max_size=8).map(" ".join), st.lists(VALUES, max_size=8).map(" ".join))
+def test_nothing_that_was_found_survives_in_any_output(one: str, two: str) -> None:
+    outputs = clean(one, two)
+    gone = found_in(one) | found_in(two)
+    for output in outputs:
+        assert not found_in(output) & gone
+    assert [len(output) for output in outputs] == [len(one), len(two)]
+
+
+JSON = st.recursive(
+    st.one_of(
+        VALUES, st.integers(-(10**9), 10**9), st.floats(allow_nan=False, allow_infinity=False), st.none()
+    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def shape(value: object) -> object:
+    if isinstance(value, dict):
+        return [shape(item) for item in value.values()]
+    if isinstance(value, list):
+        return [shape(item) for item in value]
+    return len(value) if isinstance(value, str) else type(value)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.dictionaries(st.sampled_from("abcdef"), JSON, max_size=4))
+def test_json_answers_keep_their_structure(document: dict[str, object]) -> None:
+    text = json.dumps(document)
+    (after,) = clean(text)
+    assert shape(json.loads(after)) == shape(document)
+    gone = {item for piece in texts(document) for item in found_in(piece)}
+    assert not {item for piece in texts(json.loads(after)) for item in found_in(piece)} & gone
+
+
+def texts(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in texts(item)]
+    if isinstance(value, list):
+        return [text for item in value for text in texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def test_where_every_value_of_a_shape_is_taken_the_stand_in_is_a_calm_one() -> None:
+    every = {digest(str(number)) for number in range(10)}
+    assert Pseudonyms(KEY, every).of("7") == "1"
+    assert Pseudonyms(KEY, {digest(letter) for letter in "abcdefghijklmnopqrstuvwxyz"}).of("q") == "x"
+
+
+def test_the_report_counts_and_holds_no_value() -> None:
+    survey = Survey(TABLE)
+    survey.read("Bob, Bob and bob@example.org")
+    survey.read("nothing")
+    report = survey.report()
+    assert report["by_kind"]["name"] == {"places": 2, "values": 1}
+    assert (report["texts"], report["texts_changed"]) == (2, 1)
+    assert "Bob" not in json.dumps(report)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"), [("(", "no regular expression"), ("a*", "empty"), ("a" * 501, "longer")]
+)
+def test_a_rule_that_cannot_work_is_refused(pattern: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        rules(own={"mine": pattern})
+
+
+def test_texts_in_objects_are_changed_and_keys_are_not() -> None:
+    assert each_text({"a": ["b", 1], "c": {"a": "a"}}, str.upper) == {"a": ["B", 1], "c": {"a": "A"}}
