@@ -191,11 +191,12 @@ class _Progress:
     def __init__(self, call: Call) -> None:
         self.call = call
         self.told = call.env.clock.monotonic()
+        self.done = 0
 
     def __call__(self, done: int, total: int) -> None:
         now = self.call.env.clock.monotonic()
-        if now - self.told >= PROGRESS_S:
-            self.told = now
+        if done > self.done and now - self.told >= PROGRESS_S:
+            self.told, self.done = now, done
             self.call.output.message(f"{done} of {total} parts")
 
 
