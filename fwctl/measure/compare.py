@@ -114,21 +114,18 @@ def _types(
 ) -> dict[str, list[dict[str, Any]]]:
     """The rows for each type of prompt, most frequent first; empty when there is one type."""
     column, names = left.table.words["type"], left.table.names["type"]
-    places: dict[int, list[int]] = {}
-    for at, row in enumerate(both.base):
-        places.setdefault(column[row], []).append(at)
-    if len(places) < 2:
+    parts: dict[int, Matched] = {}
+    numbers: dict[int, dict[int, int]] = {}
+    for base, candidate, cluster in zip(both.base, both.candidate, both.clusters, strict=True):
+        code = column[base]
+        own = numbers.setdefault(code, {})
+        parts.setdefault(code, Matched()).add(base, candidate, own.setdefault(cluster, len(own)))
+    if len(parts) < 2:
         return {}
-    found = {}
-    for code in sorted(places, key=lambda code: -len(places[code]))[:MOST_TYPES]:
-        numbers: dict[int, int] = {}
-        part = Matched(
-            [both.base[at] for at in places[code]],
-            [both.candidate[at] for at in places[code]],
-            [numbers.setdefault(both.clusters[at], len(numbers)) for at in places[code]],
-        )
-        found[str(names[code])] = judged(series_of(left, right, part), options, Floor(), invalid)
-    return found
+    return {
+        str(names[code]): judged(series_of(left, right, parts[code]), options, Floor(), invalid)
+        for code in sorted(parts, key=lambda code: -len(parts[code].base))[:MOST_TYPES]
+    }
 
 
 def _errors(left: RunArm, right: RunArm, invalid: Sequence[str]) -> dict[str, Any]:

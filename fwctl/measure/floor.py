@@ -52,13 +52,11 @@ def floor_of_repeats(base: RunArm, options: Options) -> Floor:
     for row in base.table.good(base.table.all()):
         rows[base.prompts[row], base.repeats[row], load[row]] = row
     numbers: dict[int, int] = {}
-    both = Matched([], [], [])
+    both = Matched()
     for (prompt, repeat, at), row in rows.items():
         other = rows.get((prompt, repeat + 1, at))
         if repeat % 2 == 0 and other is not None:
-            both.base.append(row)
-            both.candidate.append(other)
-            both.clusters.append(numbers.setdefault(prompt, len(numbers)))
+            both.add(row, other, numbers.setdefault(prompt, len(numbers)))
     if not both.base:
         return Floor()
     return Floor("repeats of the base", _ratios(series_of(base, base, both), options))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan
 
 from fwctl.measure.arm import RunArm
@@ -30,33 +31,43 @@ class Options:
 class Matched:
     """Rows of both arms that belong together; clusters number the prompts from 0."""
 
-    base: list[int]
-    candidate: list[int]
-    clusters: list[int]
+    base: array[int] = field(default_factory=lambda: array("L"))
+    candidate: array[int] = field(default_factory=lambda: array("L"))
+    clusters: array[int] = field(default_factory=lambda: array("L"))
+
+    def add(self, base: int, candidate: int, cluster: int) -> None:
+        """Take one pair."""
+        self.base.append(base)
+        self.candidate.append(candidate)
+        self.clusters.append(cluster)
 
 
 def matched(left: RunArm, right: RunArm, *, good: bool) -> Matched:
     """Rows with the same key on both sides, in the order of the base."""
-    first, second = left.by_key(good=good), right.by_key(good=good)
-    keys = [key for key in first if key in second]
+    second = right.by_key(good=good)
     numbers: dict[int, int] = {}
-    clusters = [numbers.setdefault(left.prompts[first[key]], len(numbers)) for key in keys]
-    return Matched([first[key] for key in keys], [second[key] for key in keys], clusters)
+    both = Matched()
+    for key, row in left.by_key(good=good).items():
+        other = second.get(key)
+        if other is not None:
+            both.add(row, other, numbers.setdefault(left.prompts[row], len(numbers)))
+    return both
 
 
 def series_of(left: RunArm, right: RunArm, both: Matched) -> dict[str, Pairs]:
     """Pairs of every metric; a metric that one side does not know is left out of that pair."""
-    found = {}
     metrics = (*METRICS, SCHEDULED) if left.table.open_loop(both.base) else METRICS
-    for metric in metrics:
-        one, two = left.table.numbers[metric], right.table.numbers[metric]
-        rows = [
-            (one[a], two[b], cluster)
-            for a, b, cluster in zip(both.base, both.candidate, both.clusters, strict=True)
-            if not isnan(one[a]) and not isnan(two[b])
-        ]
-        if rows or metric != SCHEDULED:
-            found[metric] = Pairs(
-                [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
-            )
-    return found
+    return {
+        metric: _pairs(left.table.numbers[metric], right.table.numbers[metric], both) for metric in metrics
+    }
+
+
+def _pairs(first: Sequence[float], second: Sequence[float], both: Matched) -> Pairs:
+    base, candidate, clusters = array("d"), array("d"), array("L")
+    for a, b, cluster in zip(both.base, both.candidate, both.clusters, strict=True):
+        one, two = first[a], second[b]
+        if not isnan(one) and not isnan(two):
+            base.append(one)
+            candidate.append(two)
+            clusters.append(cluster)
+    return Pairs(base, candidate, clusters)

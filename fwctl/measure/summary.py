@@ -124,7 +124,7 @@ def figures(
     span = window(table, rows) if one_load else None
     system = throughput(table, rows, span)
     prompt, cached = table.total("prompt_tokens", good), table.total("cached_tokens", good)
-    limited = table.groups("error_class", rows).get("rate_limited", [])
+    limited: Sequence[int] = table.groups("error_class", rows).get("rate_limited", ())
     limits = {word or "unknown": count for word, count in table.counts("limited_by", limited).items()}
     low, high = wilson(len(rows) - len(good), len(rows))
     return {

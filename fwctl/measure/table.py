@@ -67,13 +67,16 @@ class Table:
         """Every row."""
         return range(len(self))
 
-    def groups(self, name: str, rows: Sequence[int]) -> dict[Any, list[int]]:
+    def groups(self, name: str, rows: Sequence[int]) -> dict[Any, array[int]]:
         """Rows by the value of a word, in the order of first appearance."""
         column, names = self.words[name], self.names[name]
-        found: dict[Any, list[int]] = {}
+        found: dict[int, array[int]] = {}
         for row in rows:
-            found.setdefault(names[column[row]], []).append(row)
-        return found
+            code = column[row]
+            if code not in found:
+                found[code] = array("L")
+            found[code].append(row)
+        return {names[code]: part for code, part in found.items()}
 
     def open_loop(self, rows: Sequence[int]) -> bool:
         """True when requests were started on a schedule, so that times from it mean something."""
@@ -85,9 +88,9 @@ class Table:
         column, names = self.words[name], self.names[name]
         return {names[code]: count for code, count in Counter(column[row] for row in rows).items()}
 
-    def good(self, rows: Sequence[int]) -> list[int]:
+    def good(self, rows: Sequence[int]) -> array[int]:
         """Rows without an error."""
-        return self.groups("error_class", rows).get(None, [])
+        return self.groups("error_class", rows).get(None, array("L"))
 
     def values(self, name: str, rows: Sequence[int]) -> array[float]:
         """The known values of a number."""
