@@ -82,6 +82,18 @@ def runs_away(parts: Sequence[str]) -> bool:
     return run >= WHITESPACE_RUN
 
 
+_THOUGHT = re.compile(r"\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
+
+
+def after_reasoning(text: str) -> str:
+    """An answer without the `<think>` block that some models put before it, empty when it never ends.
+
+    Source: docs.fireworks.ai, structured responses, "Reasoning Model JSON Mode".
+    """
+    found = _THOUGHT.match(text)
+    return text[found.end() :] if found else text
+
+
 def judge(text: str, finish_reason: str | None, response_format: Mapping[str, Any]) -> Failure | None:
     """The failure of a complete answer under its response format, None when it is as asked.
 
@@ -89,6 +101,7 @@ def judge(text: str, finish_reason: str | None, response_format: Mapping[str, An
     """
     if finish_reason == "length":
         return Failure(ErrorClass.LENGTH, "the answer was cut off at max_tokens")
+    text = after_reasoning(text)
     if not text.strip():
         return Failure(ErrorClass.EMPTY, "the answer is empty")
     if response_format.get("type") not in ("json_object", "json_schema"):

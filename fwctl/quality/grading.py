@@ -10,6 +10,7 @@ from typing import Any
 
 from fwctl.errors import UsageError
 from fwctl.inference.failures import ErrorClass
+from fwctl.inference.structured import after_reasoning
 from fwctl.measure.lines import read_rows
 from fwctl.quality.cases import Case, Cases
 from fwctl.quality.degenerate import degenerate
@@ -94,14 +95,14 @@ def last_attempts(records: Path) -> dict[Key, int]:
 
 def broken(row: Row, case: Case) -> tuple[Outcome, str] | None:
     """What is wrong with an answer before anybody looks at its quality; None when nothing is."""
-    error, text = row.get("error_class"), row.get("text") or ""
+    error, text = row.get("error_class"), after_reasoning(row.get("text") or "")
     why = degenerate(text)
     if error is not None and error not in (*_BROKEN_FORMAT, ErrorClass.LENGTH):
         return _OUTCOMES.get(ErrorClass(error), Outcome.FAILED), str(error)
     if row.get("finish_reason") == "length" and (case.spec is not None or why is not None):
         if why is not None:
             return Outcome.DEGENERATE, why
-        silent = not text.strip() and row.get("reasoning_tokens")
+        silent = not text.strip() and (row.get("reasoning_tokens") or (row.get("text") or "").strip())
         return Outcome.TRUNCATED, ONLY_REASONING if silent else "length"
     if not text.strip() and row.get("finish_reason") != "tool_calls":
         return Outcome.EMPTY, "no visible text"
@@ -161,7 +162,7 @@ def _graded(kind: str, rows: Sequence[tuple[Row, Case]], means: Means) -> list[G
     items = [
         Item(
             case.spec,
-            str(row["text"]),
+            after_reasoning(str(row["text"])),
             case.prompt.body["messages"],
             case.prompt.body.get("response_format"),
             case.prompt.id,

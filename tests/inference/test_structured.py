@@ -34,6 +34,9 @@ USER = [{"role": "user", "content": "Hello"}]
         ("[" * 100_000, "stop", ErrorClass.INVALID_JSON),
         ('{"a": "1"}', "stop", ErrorClass.SCHEMA_VIOLATION),
         ("{}", "stop", ErrorClass.SCHEMA_VIOLATION),
+        ('<think>{"a": "no"}</think>\n{"a": 1}', "stop", None),
+        ('<think>{"a": 1}', "stop", ErrorClass.EMPTY),
+        ('{"a": 1} <think>', "stop", ErrorClass.INVALID_JSON),
     ],
 )
 def test_order_of_the_checks(text: str, finish: str, expected: ErrorClass | None) -> None:

@@ -35,6 +35,8 @@ def test_broken_answers_are_a_class_of_their_own(tmp_path: Path) -> None:
         "cut": record("cut", "ye", finish_reason="length"),
         "thought": record("thought", "", finish_reason="length", reasoning_tokens=90),
         "torn": record("torn", "ye", error_class="truncated"),
+        "aloud": record("aloud", "<think>Is it no?\nNo.</think>\n\nyes"),
+        "only-aloud": record("only-aloud", "<think>Is it", finish_reason="length"),
         "refused": record("refused", "", error_class="rate_limited", finish_reason=None),
         "loop": record("loop", "no " * 200),
         "tool": record("tool", "", finish_reason="tool_calls"),
@@ -50,11 +52,14 @@ def test_broken_answers_are_a_class_of_their_own(tmp_path: Path) -> None:
         "cut": "truncated",
         "thought": "truncated",
         "torn": "truncated",
+        "aloud": "right",
+        "only-aloud": "truncated",
         "refused": "failed",
         "loop": "degenerate",
         "tool": "wrong",
     }
     assert grades(tmp_path)["refused"]["note"] == "rate_limited"
+    assert grades(tmp_path)["only-aloud"]["note"] == "length: the tokens were used up by reasoning"
     assert grades(tmp_path)["thought"]["note"] == "length: the tokens were used up by reasoning"
 
 
