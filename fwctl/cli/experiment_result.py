@@ -109,9 +109,11 @@ def recommendation(
     winner = decision.get("winner")
     if not winner:
         return None
-    runs_as = next(row["runs_as"] for row in decision["candidates"] if row["name"] == winner)
+    runs_as = {row["name"]: row["runs_as"] for row in decision["candidates"]}
     spec, entry = proposed_for(call, experiment, specs) or (None, None)
-    changes = patch.wanted(experiment, winner, runs_as, entry)
+    changes = patch.wanted(experiment, winner, runs_as[winner], entry)
+    if not all(patch.wanted(experiment, name, runs_as[name], entry) for name in decision["tied"]):
+        changes = {}  # what the spec says today costs the same
     place = entry.position_of("") if entry else None
     text = None
     if entry is not None and place is not None and changes and spec is not None:

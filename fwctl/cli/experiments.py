@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ from fwctl.cli.plans import start_times
 from fwctl.cli.progress import listener
 from fwctl.cli.session import Session
 from fwctl.env import Clock
-from fwctl.errors import AuthError, FwctlError
+from fwctl.errors import AuthError, FwctlError, UsageError
 from fwctl.exitcodes import Exit
 from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.planning.document import has_changes
@@ -27,6 +29,7 @@ from fwctl.quality.experiment_world import Look
 from fwctl.spec.model import Spec
 
 if TYPE_CHECKING:
+    from fwctl.measure.plan import Plan as LoadPlan
     from fwctl.measure.progress import Progress
     from fwctl.measure.target import Target
     from fwctl.quality.graders.means import Means
@@ -132,24 +135,35 @@ class PlatformWorld:
     def measure(
         self, experiment: Experiment, candidates: Mapping[str, str], out: Path, number: int
     ) -> Mapping[str, Any]:
-        from fwctl.measure.plan import Plan as LoadPlan
-        from fwctl.measure.plan import Shape
         from fwctl.measure.resume import NAME
-        from fwctl.measure.run import run
+
+        plan = self._load_plan(experiment, candidates, out, number)
+        if (out / NAME).exists():
+            try:
+                return self._run(replace(plan, resume=True), candidates)
+            except UsageError as error:  # begun against another address, say; what was done does not count
+                self.say(f"{out.name} is measured anew: {error.message}")
+                shutil.rmtree(out, ignore_errors=True)
+        return self._run(plan, candidates)
+
+    def _load_plan(
+        self, experiment: Experiment, candidates: Mapping[str, str], out: Path, number: int
+    ) -> LoadPlan:
+        from fwctl.measure.plan import Plan, Shape
         from fwctl.measure.suite import load
 
-        how = experiment.load
-        shape = Shape(how.concurrency, how.rate_per_s, seed=how.seed + number - 1)
-        plan = LoadPlan(
-            load(experiment.suite),
-            self._targets(experiment, candidates),
-            shape,
-            out,
-            warmup=how.warmup,
-            keep_text=True,
-            workers=1,
-            resume=(out / NAME).exists(),
+        many, how = len(candidates), experiment.load
+        shape = Shape(
+            concurrency=how.concurrency * many,
+            rate_per_s=None if how.rate_per_s is None else how.rate_per_s * many,
+            seed=how.seed + number - 1,
         )
+        targets = self._targets(experiment, candidates)
+        return Plan(load(experiment.suite), targets, shape, out, warmup=how.warmup, keep_text=True, workers=1)
+
+    def _run(self, plan: LoadPlan, candidates: Mapping[str, str]) -> Mapping[str, Any]:
+        from fwctl.measure.run import run
+
         ended = threading.Event()
 
         def watch(progress: Progress) -> None:  # noqa: ARG001

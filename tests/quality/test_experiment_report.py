@@ -5,15 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fwctl.cli.experiment_result import document
+import pytest
+
+from fwctl.cli.command import Call
+from fwctl.cli.experiment_result import document, proposed_for, recommendation
+from fwctl.cli.options import Settings
+from fwctl.cli.output import Output
+from fwctl.errors import UsageError
 from fwctl.quality.experiment_evidence import records
 from fwctl.quality.experiment_state import Round
 from fwctl.report import text
 from fwctl.report.layout import Style
 from fwctl.report.model import Report
+from tests.cli.support import make_env
 from tests.planning.support import NOW
-from tests.quality.experiment_support import Behaviour, FakeWorld, course
+from tests.quality.experiment_support import TEXT, Behaviour, FakeWorld, course, experiment_in
 
+SHAPES = "accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct"
 WRONG = frozenset(range(40))
 BEHAVIOURS = {
     "bf16": Behaviour(2.0),
@@ -110,3 +118,58 @@ def test_an_invalid_measurement_is_no_evidence(tmp_path: Path) -> None:
     found, state, _ = done(tmp_path)
     spoilt = state.at(state.phase, rounds=(*state.rounds, Round("pass-3-try-3", 1.0, False, ("late",))))
     assert list(records(found.experiment, spoilt, found.suite, "prompts.jsonl", NOW)) == []
+
+
+SPEC = """\
+apiVersion: fwctl/v1
+account: acme
+stack: prod
+deployments:
+  chat:
+    model: accounts/fireworks/models/llama-v3p1-8b-instruct
+    shape: accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-SHAPE
+    region: US
+    replicas: {min: 1, max: 2}
+"""
+
+
+def advice(folder: Path, shape: str, behaviours: dict[str, Behaviour]) -> Any:
+    """The recommendation for a spec that runs this shape."""
+    world = FakeWorld(folder, behaviours=behaviours)
+    found = course(world, TEXT.replace("baseline: bf16", "baseline: bf16\ndeployment: chat"))
+    found.prepare()
+    state = found.go()
+    path = folder / "chat.yaml"
+    path.write_text(SPEC.replace("SHAPE", shape))
+    env = make_env(folder)
+    call = Call(env, Settings(), Output(env))
+    return recommendation(call, found.experiment, state, [str(path)])
+
+
+def test_the_spec_is_changed_to_the_winner(tmp_path: Path) -> None:
+    found = advice(tmp_path, "minimal", BEHAVIOURS)
+    assert found["changes"] == {"shape": f"{SHAPES}-fast"}
+    assert f"+    shape: {SHAPES}-fast" in found["diff"].splitlines()
+
+
+def test_in_a_tie_a_spec_that_is_in_it_stays(tmp_path: Path) -> None:
+    # $2.90 at 145 tokens/s and $8.00 at 400 cost the same: 4 x 100 tokens in 2.7586 s and in 1 s.
+    equal = {"bf16": Behaviour(400 / 145), "fp8": Behaviour(1.0), "b200": Behaviour(2.5)}
+    found = advice(tmp_path, "fast", equal)
+    assert (found["changes"], found["diff"]) == ({}, None)
+
+
+def test_an_entry_of_another_model_or_of_no_spec_is_refused(tmp_path: Path) -> None:
+    other = SPEC.replace("models/llama-v3p1-8b-instruct", "models/qwen3-8b")
+    with pytest.raises(UsageError, match="all candidates run"):
+        advise_only(tmp_path, other)
+    with pytest.raises(UsageError, match="is about deployment 'chat', which the specs do not have"):
+        advise_only(tmp_path, SPEC.replace("  chat:", "  talk:"))
+
+
+def advise_only(folder: Path, text: str) -> None:
+    experiment, _ = experiment_in(folder, TEXT.replace("baseline: bf16", "baseline: bf16\ndeployment: chat"))
+    path = folder / "chat.yaml"
+    path.write_text(text.replace("SHAPE", "fast"))
+    env = make_env(folder)
+    proposed_for(Call(env, Settings(), Output(env)), experiment, [str(path)])
