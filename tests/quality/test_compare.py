@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -254,3 +255,25 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / "a" / name)
     with pytest.raises(UsageError, match="not a regular file"):
         read_arm(tmp_path, "a")
+
+
+@pytest.mark.deep
+def test_types_of_equal_arms_fail_in_at_most_2_5_percent_together() -> None:
+    random, failed, runs = Random(5), 0, 400
+    for _ in range(runs):
+        sides: list[dict[tuple[str, int], dict[str, str]]] = [{}, {}]
+        for prompt in range(300):
+            draw = random.choices(((True, True), (True, False), (False, True)), (0.8, 0.1, 0.1))[0]
+            for side, right in zip(sides, draw, strict=True):
+                outcome = "right" if right else "wrong"
+                side[f"p{prompt}", 0] = {
+                    "outcome": outcome,
+                    "type": f"t{prompt % 6}",
+                    "prompt_id": str(prompt),
+                }
+        summary = {"suite_digest": "s", "quality": {"graders": "g", "targets": {"m": {"problems": []}}}}
+        arms = [Arm(name, "m", Path(), summary, side) for name, side in zip("ab", sides, strict=True)]
+        found = compare_arms(*arms, margin=0.02, broken_margin=0.02)
+        failed += any(row["regressed"] for row in found["types"])
+    # 2.5 % of 400 are 10; three standard errors more are 19.
+    assert failed <= 19
