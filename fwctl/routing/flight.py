@@ -137,6 +137,9 @@ class Flight:
     def pick(self) -> tuple[Target, bool] | None:
         """The next target, and whether it is a desperate choice. None when none takes a request."""
         now = self.loop.time()
+        first = self.order[0]
+        if not self.asked and self.access(first, now) is Access.READY:
+            return first, False
         left = [target for target in self.order if target.name not in self.asked]
         access = {target.name: self.access(target, now) for target in left}
         sure = [target for target in left if access[target.name] in (Access.READY, Access.BACK)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -38,6 +39,7 @@ class Metrics:
 
     def __init__(self, states: States, budget_left: Callable[[], float]) -> None:
         registry = self.registry = CollectorRegistry()
+        self._children: dict[tuple[int, tuple[str, ...]], Any] = {}
         name = "fwctl_route_"
         self._requests = Counter(
             name + "requests", "Requests by how they ended", ("route", "outcome"), registry=registry
@@ -73,17 +75,26 @@ class Metrics:
 
     def observe(self, record: Record) -> None:
         """Count one request at its end."""
-        self._requests.labels(record.route, record.outcome).inc()
+        route, target = record.route, record.target
+        self._child(self._requests, route, record.outcome).inc()
         for item in record.tried:
-            self._attempts.labels(record.route, item.target, item.error_class or "ok").inc()
-        if record.target is None:
+            self._child(self._attempts, route, item.target, item.error_class or "ok").inc()
+        if target is None:
             return
-        self._total.labels(record.route, record.target).observe(record.total_s)
+        self._child(self._total, route, target).observe(record.total_s)
         if record.first_token_s is not None:
-            self._first.labels(record.route, record.target).observe(record.first_token_s)
+            self._child(self._first, route, target).observe(record.first_token_s)
         for kind in ("prompt_tokens", "completion_tokens"):
             if isinstance(count := (record.usage or {}).get(kind), int) and count > 0:
-                self._tokens.labels(record.route, record.target, kind.partition("_")[0]).inc(count)
+                self._child(self._tokens, route, target, kind.partition("_")[0]).inc(count)
+
+    def _child(self, metric: Any, *labels: str) -> Any:
+        """The child of these labels, kept: looking it up in the library takes a lock each time."""
+        key = (id(metric), labels)
+        found = self._children.get(key)
+        if found is None:
+            found = self._children[key] = metric.labels(*labels)
+        return found
 
     def page(self) -> bytes:
         """The page in Prometheus' text format."""

@@ -140,8 +140,12 @@ class Scanner:
         """Look into each event; the bytes before the first one that breaks the stream."""
         sent = 0
         for found in _BLOCK.finditer(data):
-            for event in EventParser().feed(found.group()):
-                self.failure = self.failure or self._judge(event.name, event.data)
+            block = found.group()
+            if block.startswith(b"data: ") and block.endswith(b"\n\n") and block.count(b"\n") == 2:
+                self.failure = self._judge("message", block[6:])
+            else:
+                for event in EventParser().feed(block):
+                    self.failure = self.failure or self._judge(event.name, event.data)
             if self.failure is not None:
                 return data[:sent]
             sent = found.end()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import random
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -20,6 +19,7 @@ from fwctl.exitcodes import Exit
 from fwctl.routing.access import Keys, is_loopback
 from fwctl.routing.app import Proxy
 from fwctl.routing.engine import Router
+from fwctl.routing.jsonbytes import dumps
 from fwctl.routing.model import Routes
 from fwctl.routing.reading import load_routes, read_routes
 from fwctl.routing.trace import TraceLog
@@ -53,15 +53,15 @@ class Server:
         async with Router(self.routes, observer=self._observe) as router:
             self.proxy = proxy = Proxy(router, self.say)
             self._apply(self.routes)
-            runner = web.AppRunner(
-                proxy.application(),
+            server = web.Server(
+                proxy.handle,
                 access_log=None,
                 handler_cancellation=True,
-                shutdown_timeout=0.1,
                 max_line_size=_LONGEST_LINE_BYTES,
                 max_field_size=_LONGEST_LINE_BYTES,
                 keepalive_timeout=75.0,
             )
+            runner = web.ServerRunner(server, shutdown_timeout=0.1)
             await runner.setup()
             site = web.TCPSite(runner, self.host, self.port, backlog=_BACKLOG)
             watcher = asyncio.ensure_future(self._watch())
@@ -102,9 +102,12 @@ class Server:
 
     def say(self, line: dict[str, Any]) -> None:
         """One structured line on stderr, with its time and without secrets."""
-        stamped = {"at": self.env.clock.now().isoformat(), **line}
+        text = dumps({"at": self.env.clock.now().isoformat(), **line}).decode()
+        # A request's line is made of names of the file and of numbers, but for the client's word.
+        if line["event"] != "request" or line["type"] is not None:
+            text = self.env.redactor.mask(text)
         with suppress(OSError, ValueError):
-            print(self.env.redactor.mask(json.dumps(stamped)), file=self.env.stderr, flush=True)
+            print(text, file=self.env.stderr, flush=True)
 
     def _observe(self, record: Any) -> None:
         if self.proxy is not None:

@@ -103,7 +103,7 @@ class Place:
         act = self.acts.pop(0) if len(self.acts) > 1 else self.acts[0]
         try:
             return await act(request)
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, ConnectionError):
             self.cancelled += 1
             raise
 
