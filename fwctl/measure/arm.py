@@ -12,7 +12,7 @@ from typing import Any
 
 from fwctl.errors import UsageError
 from fwctl.measure.lines import parse
-from fwctl.measure.table import METRICS, Row, Table
+from fwctl.measure.table import METRICS, NUMBERS, Row, Table
 from fwctl.spec.closest import did_you_mean
 
 _NEEDED = ("target", "prompt_id", "repeat", "measured", "error_class", *METRICS)
@@ -136,10 +136,16 @@ def _usable(row: Row) -> bool:
         all(key in row for key in _NEEDED)
         and isinstance(row["repeat"], int)
         and isinstance(row["prompt_id"], str)
-        and all(isinstance(row.get(name), int | float | None) for name in _NUMBERS)
+        and all(_is_number(row.get(name)) for name in _NUMBERS)
         and all(isinstance(row.get(name), str | None) for name in _TEXTS)
     )
 
 
-_NUMBERS = (*METRICS, "ttft_from_schedule_s", "done_s", "prompt_tokens", "cached_tokens", "output_tokens")
+def _is_number(value: object) -> bool:
+    """Null, or a finite number that is no nonsense."""
+    return value is None or (isinstance(value, int | float) and abs(value) < LARGEST)
+
+
+LARGEST = 1e15
+_NUMBERS = (*NUMBERS, "repeat", "concurrency", "rate_per_s")
 _TEXTS = ("error_class", "limited_by", "finish_reason", "tokens_source", "type")

@@ -169,6 +169,7 @@ def passed(gates: Iterable[Mapping[str, Any]], *, allow_inconclusive: bool) -> b
 def _judged(item: Condition, document: Mapping[str, Any], base: RunArm, candidate: RunArm) -> dict[str, Any]:
     found = _measured(item, document, base, candidate)
     outcome = Outcome.INVALID if document["invalid_reasons"] else _outcome(item, found)
+    reasons = {Outcome.INCONCLUSIVE: found.reason, Outcome.INVALID: "the comparison is invalid"}
     return {
         "condition": item.text,
         "source": item.source,
@@ -179,7 +180,7 @@ def _judged(item: Condition, document: Mapping[str, Any], base: RunArm, candidat
         "limit": item.limit,
         "relative": item.relative,
         "name": item.name if item.quantile is None else f"{item.name}_{quantile_name(item.quantile)}",
-        "reason": found.reason if outcome in (Outcome.INCONCLUSIVE, Outcome.INVALID) else None,
+        "reason": reasons.get(outcome),
     }
 
 
@@ -203,7 +204,7 @@ def _measured(item: Condition, document: Mapping[str, Any], base: RunArm, candid
         # No failure at all leaves a bound that only hundreds of requests bring below 1 %; where the limit
         # would have let one be expected, none is good enough.
         high = 0.0 if not found["failed"] and found["n"] * item.limit >= 1 else found["high"]
-        return _Measured(found["value"], found["low"], high, f"n={found['n']} cannot tell")
+        return _Measured(found["value"], found["low"], high, _open(found["n"], None))
     return _figure(item, base, candidate)
 
 
@@ -211,16 +212,20 @@ def _ratio(item: Condition, document: Mapping[str, Any]) -> _Measured:
     wanted = (TIMES[item.name], quantile_name(item.quantile or 0))
     for row in document["comparisons"]:
         if (row["metric"], row["quantile"]) == wanted:
-            needed = f", needs {row['n_needed']}" if row["n_needed"] else ""
-            return _Measured(row["ratio"], row["low"], row["high"], f"n={row['n_pairs']}{needed}")
+            return _Measured(row["ratio"], row["low"], row["high"], _open(row["n_pairs"], row["n_needed"]))
     return _Measured(None, reason="it was not measured in both runs")
 
 
 def _time(item: Condition, candidate: RunArm) -> _Measured:
     table = candidate.table
     found = estimate(table.values(TIMES[item.name], table.good(table.all())), item.quantile or 0)
-    needed = f", needs {found.n_needed}" if found.value is None else ""
-    return _Measured(found.value, found.low, found.high, f"n={found.n}{needed}")
+    needed = found.n_needed if found.value is None else None
+    return _Measured(found.value, found.low, found.high, _open(found.n, needed))
+
+
+def _open(n: int, needed: int | None) -> str:
+    """Why a condition cannot be decided."""
+    return f"n={n}, needs {needed}" if needed else f"the limit lies within the interval, n={n}"
 
 
 def _figure(item: Condition, base: RunArm, candidate: RunArm) -> _Measured:

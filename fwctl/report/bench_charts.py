@@ -128,7 +128,7 @@ def _courses(body: Mapping[str, Any]) -> Iterator[Chart]:
 
 def _errors(body: Mapping[str, Any]) -> Iterator[Chart]:
     counts = [
-        (f"{arm['label']} {word}", count)
+        (f"{word} {arm['label']}", count)
         for arm in arms(body)
         for word, count in arm["figures"]["errors"].items()
     ]

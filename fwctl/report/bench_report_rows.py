@@ -7,8 +7,6 @@ from typing import Any
 
 from fwctl.report import bench_words as words
 
-RIGHT = ("requests", "failed", "tokens/s", "tokens/s a user", "$ per M output")
-
 
 def arms(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Every target of every run, in order."""
@@ -26,7 +24,7 @@ def header(body: Mapping[str, Any]) -> tuple[str, ...]:
     """Names of the columns; those of the times follow the percentiles that were asked for."""
     first = arms(body)[0]["figures"]["ttft_s"]
     times = [f"{words.short(metric)} {q}" for metric in ("ttft_s", "total_s", "tpot_s") for q in first]
-    return ("target", "load", "requests", "failed", *times, "tokens/s", "tokens/s a user", "$ per M output")
+    return ("target", "load", "requests", "failed", *times, "tokens/s", "$ per M output")
 
 
 def rows(body: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -38,7 +36,6 @@ def rows(body: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             for metric in ("ttft_s", "total_s", "tpot_s")
             for item in figures[metric].values()
         ]
-        user = figures["output_tokens_per_s_per_user"]["p50"]["value"]
         yield (
             arm["label"],
             load(arm),
@@ -46,7 +43,6 @@ def rows(body: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             words.share(figures["error_rate"]["value"]),
             *times,
             words.number(figures["throughput"]["output_tokens_per_s"]),
-            words.number(user),
             words.plain_dollars(figures["usd_per_million_output_tokens"]),
         )
 

@@ -227,9 +227,24 @@ def test_a_folder_that_is_no_run_is_refused(
         compare(tmp_path, "a", "a")
 
 
-def test_a_number_that_is_text_is_no_record(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("ttft_s", '"fast"'),
+        ("ttft_s", "NaN"),
+        ("total_s", "1e999"),
+        ("output_tokens", "1" + "0" * 400),
+        ("repeat", "1" + "0" * 30),
+        ("rate_per_s", '"5/s"'),
+        ("concurrency", "[]"),
+        ("type", "{}"),
+        ("prompt_id", "7"),
+    ],
+)
+def test_a_value_that_cannot_be_is_no_record(tmp_path: Path, key: str, value: str) -> None:
     save(tmp_path / "a", rows(1))
-    (tmp_path / "a/records.jsonl").write_text(json.dumps({**rows(1)[0], "ttft_s": "fast"}) + "\n")
+    line = json.dumps({**rows(1)[0], key: "HERE"}).replace('"HERE"', value)
+    (tmp_path / "a/records.jsonl").write_text(line + "\n")
     with pytest.raises(UsageError, match="not a record"):
         compare(tmp_path, "a", "a")
 
