@@ -29,7 +29,11 @@ if TYPE_CHECKING:
     from fwctl.measure.capacity_run import Setup
     from fwctl.measure.objectives import Objective
     from fwctl.measure.plan import Plan
+    from fwctl.measure.suite import Suite
     from fwctl.measure.target import Target
+
+
+MOST_PER_S = 100_000.0
 
 
 @dataclass(frozen=True)
@@ -69,18 +73,32 @@ class Search:
         Path | None, typer.Option("--out", metavar="DIR", help="Folder for the records [a new one].")
     ] = None
 
+    def check(self) -> None:
+        """Raises UsageError for what makes no sense, before anything is asked."""
+        if not 0 < self.precision < 1:
+            raise UsageError("--precision is a share such as 0.05")
+        if not 1 <= self.looks <= 100:
+            raise UsageError("--looks is a number from 1 to 100")
+        if not 0 < self.most <= MOST_PER_S or not (self.start is None or 0 < self.start <= self.most):
+            raise UsageError("--start and --most are rates above 0, --start at most --most")
+        if duration_s(self.level_time, "--level-time") <= 0:
+            raise UsageError("--level-time is longer than nothing")
+        if self.cache not in ("cold", "natural"):
+            raise UsageError("--cache is cold or natural")
+
 
 class Work:
     """One call of the command."""
 
     def __init__(self, call: Call, name: str, arms: Arms, search: Search, suite: Path | None) -> None:
         from fwctl.measure.objectives import objectives_of
+        from fwctl.measure.suite import load
 
+        search.check()
         self.call, self.name, self.arms, self.search = call, name, arms, search
         self.paths = arms.specs or []
         self.spec: Spec = require_valid(call, load_specs(call, self.paths))
-        self.measured: Measured = measured(call, self.paths, self.spec, name, offline=False)
-        self.entry: Deployment = self.spec.deployments[name]
+        self.entry = self._entry()
         self.objectives: tuple[Objective, ...] = objectives_of(self.entry.own)
         if all(item.metric is None for item in self.objectives):
             raise UsageError(
@@ -88,6 +106,15 @@ class Work:
                 next_steps=["write slo: {ttft_p95_ms: 800} into its spec entry"],
             )
         self.suite_path = suite or self._suite_of_spec()
+        self.suite: Suite = load(call.env.cwd / self.suite_path)
+        self.measured: Measured = measured(call, self.paths, self.spec, name, offline=False)
+
+    def _entry(self) -> Deployment:
+        found = self.spec.deployments.get(self.name)
+        if found is None:
+            names = [f"fwctl bench capacity {known}" for known in sorted(self.spec.deployments)][:5]
+            raise UsageError(f"{self.name!r} is not in the specs", next_steps=names)
+        return found
 
     def _suite_of_spec(self) -> Path:
         named = self.entry.own.get("slo.at.suite")
@@ -119,28 +146,19 @@ class Work:
         from fwctl.measure.capacity import Sizes
 
         search = self.search
-        if not 0 < search.precision < 1:
-            raise UsageError("--precision is a share such as 0.05")
-        if not 1 <= search.looks <= 100:
-            raise UsageError("--looks is a number from 1 to 100")
-        if not 0 < search.most <= 100_000 or not 0 < self.start <= search.most:
-            raise UsageError("--start and --most are rates above 0, --start at most --most")
+        if self.start > search.most:
+            raise UsageError(
+                f"the search would begin at {self.start:g}/s", next_steps=["--start N, --most N"]
+            )
         return Sizes(search.precision, search.looks, min(0.01, self.start), search.most)
 
     def setup(self, stack: ExitStack) -> Setup:
         from fwctl.measure.capacity_run import Setup
         from fwctl.measure.plan import Cache
-        from fwctl.measure.suite import load
 
         call, search = self.call, self.search
-        if search.cache not in (Cache.COLD, Cache.NATURAL):
-            raise UsageError("--cache is cold or natural")
-        level_s = duration_s(search.level_time, "--level-time")
-        if level_s <= 0:
-            raise UsageError("--level-time is longer than nothing")
         stamp = f"capacity-{self.name}-{call.env.clock.now():%Y%m%dT%H%M%SZ}"
         folder = call.env.cwd / (search.out or Path("runs") / stamp)
-        self.suite = load(call.env.cwd / self.suite_path)
         self.targets = self._targets()
         self.selftest = None if search.no_selftest else _selftest(call)
         return Setup(
@@ -148,7 +166,7 @@ class Work:
             self.targets,
             folder,
             call.env.clock,
-            level_s,
+            duration_s(search.level_time, "--level-time"),
             Cache(search.cache),
             partial(_processes, self.selftest),
             self.selftest,

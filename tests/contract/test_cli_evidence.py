@@ -92,53 +92,7 @@ def test_a_silent_change_upstream_is_a_difference_in_plan_and_in_the_check_of_th
     assert "accelerator.count: 4 -> 1" in checks(planned.document)["upstream"][1]
 
 
-SLO = "    slo: {ttft_p95_ms: 2000}\n    workload: {peak_rps: 180, context_tokens: 4096, concurrency: 4}\n"
-KNOBS = {"FIRECTL_SIM_OUTPUT_TOKENS": "4", "FIRECTL_SIM_NOW": "", "FIRECTL_SIM_SPEED": "600"}
-
-
-def test_a_capacity_search_becomes_evidence_and_a_piece_of_spec(tmp_path: Path) -> None:
-    """One level at 60/s is met on one replica, so that the peak of 180/s needs three."""
-    box = Sandbox(tmp_path)
-    box.write(SPEC.replace("traffic: interactive\n", "traffic: batch\n") + SLO)
-    box.write(
-        "".join(f'{{"id": "p{n}", "prompt": "Say {n}.", "max_tokens": 4}}\n' for n in range(40)), "p.jsonl"
-    )
-    assert box.fwctl("apply", "--yes", *FAST).code == 0
-    words = ("bench", "capacity", "chat", "--suite", "p.jsonl", "--out", "runs", "--no-selftest")
-    with serving(tmp_path / "http", FIRECTL_SIM_HOME=box.environ["FIRECTL_SIM_HOME"], **KNOBS) as sim:
-        url = ("--target-url", f"{sim.url}/inference/v1", "--api-key-env", "SIM_KEY")
-        options = ("--start", "60", "--most", "60", "--looks", "1", "--level-time", "1s", "--format", "json")
-        done = box.fwctl(*words, *url, *options, SIM_KEY="fw_test")
-    assert done.code == 0, done.out + done.err
-    found = done.document
-    assert (found["rate_per_s"], found["replicas"], found["limited_by"][:7]) == (60.0, 1, "nothing")
-    assert found["proposal"]["replicas.max"] == 3
-    assert found["models"] == ["accounts/acme/deployments/chat"]
-    assert "replicas: {max: 3, max_concurrency: " in found["patch"]
-    assert "60/s  met" in done.err
-    record = json.loads((tmp_path / found["evidence"]).read_text())
-    assert (record["kind"], record["replicas"], record["passed"]) == ("capacity", 1, True)
-    assert (record["precision"], record["suite_file"]) == ("FP8", "p.jsonl")
-    assert record["shape_version"].startswith(
-        "accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast/"
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("nope",), "not in the specs"),
-        (("chat",), "does not run"),
-    ],
-)
-def test_a_capacity_search_without_its_parts_says_what_to_do(
-    box: Sandbox, options: tuple[str, ...], said: str
-) -> None:
-    done = box.fwctl("bench", "capacity", *options, "--suite", "p.jsonl")
-    assert done.code == 64
-    assert said in done.err
-
-
+KNOBS = {"FIRECTL_SIM_NOW": "", "FIRECTL_SIM_SPEED": "600"}
 QWEN = "accounts/fireworks/models/qwen3-8b"
 BLUE_GREEN = "    lifecycle: {on_immutable_change: blue_green, prevent_destroy: false}\n"
 
