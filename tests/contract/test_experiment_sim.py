@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from fwctl.cli.main import run
+from tests.cli.support import make_env
 from tests.contract.cli_support import Sandbox
 from tests.simulator.http.support import serving
 
@@ -93,6 +95,13 @@ class Lab:
             child.send_signal(signal.SIGKILL)
             child.wait()
 
+    def run_here(self) -> tuple[int, dict[str, Any], str]:
+        """Run the experiment in this process: exit code, document, stderr."""
+        env: Any = make_env(self.box.folder, self.box.environ)
+        specs = ("--specs", str(self.box.folder / "configs"), "--evidence", "--format", "json")
+        code = run([*self.words, *specs], env)
+        return code, json.loads(env.stdout.text()), env.stderr.text()
+
     def state(self) -> dict[str, Any]:
         path = self.box.folder / ".fwctl/experiments/shapes/state.json"
         found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"phase": None}
@@ -121,9 +130,9 @@ def lab(folder: Path) -> Iterator[Lab]:
 
 def ends_well(lab: Lab) -> None:
     """A run to its end: three measured, one left, the stack's own as it was."""
-    done = lab.box.fwctl(*lab.words, "--format", "json")
-    found = done.document["experiment"]
-    assert found["phase"] == "done", done.err
+    code, document, said = lab.run_here()
+    found = document["experiment"]
+    assert found["phase"] == "done", said
     results = {row["name"]: row["result"] for row in found["candidates"]}
     assert set(results) == {"bf16", "throughput", "fp8"}
     for row in results.values():
@@ -136,11 +145,13 @@ def ends_well(lab: Lab) -> None:
     winner = found["winner"]
     if winner is None:  # a machine too busy to measure says so, and nothing stays
         assert found["reason"].startswith("no winner: the measurement is invalid")
-        assert (done.code, lab.candidates()) == (4, [])
+        assert (code, lab.candidates()) == (4, [])
         return
     cheapest = min(results, key=lambda name: results[name]["usd_per_million_output_tokens"])
     assert winner in (cheapest, "bf16")  # the baseline wins a tie
-    assert done.code == 0
+    assert code == 0
+    assert len(document["evidence"]) == 3
+    assert document["recommendation"]["deployment"] == "chat"
     assert lab.candidates() == [winner]
     assert {key: text for key, text in lab.deployments().items() if key in lab.own} == lab.own
 
