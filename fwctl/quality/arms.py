@@ -93,6 +93,8 @@ def read_summary(folder: Path) -> dict[str, Any]:
 
 def _evaluated(folder: Path) -> dict[str, Any]:
     found = read_summary(folder)
+    if found.get("interrupted"):
+        raise UsageError(f"{folder} was interrupted", next_steps=[f"fwctl eval run --resume {folder}"])
     quality = found.get("quality")
     if not isinstance(quality, dict) or not isinstance(quality.get("targets"), dict):
         raise UsageError(

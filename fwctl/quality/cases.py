@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -87,23 +87,29 @@ def _unserved(spec: Spec, means: Means) -> str | None:
     return f"the grader {spec.kind} asks a model: give {option} and {option.replace('url', 'model')}"
 
 
-def before_sending(cases: Cases, targets: Sequence[Target]) -> list[str]:
-    """Warnings about requests of this run, each with how many prompts it is about.
-
-    Raises UsageError for a grammar with an undefined rule or that cannot be read: no request with it can
-    succeed.
-    """
+def request_warnings(cases: Cases, targets: Sequence[Target]) -> list[str]:
+    """What is likely to go wrong with the requests of a run, each with how many prompts it is about."""
     counts: Counter[str] = Counter()
+    for target, _, body in _structured(cases, targets):
+        for warning in warnings(str(body.get("model")), body["response_format"], body["messages"], body):
+            counts[f"{target.name}: {warning}"] += 1
+    return [f"{text} ({count} prompts)" for text, count in sorted(counts.items())]
+
+
+def require_grammars(cases: Cases, targets: Sequence[Target]) -> None:
+    """Raises UsageError for a grammar with an undefined rule, or one that cannot be read: no request with
+    it can succeed."""
+    for _, case, body in _structured(cases, targets):
+        _check_grammar(cases.suite, case.prompt.id, body["response_format"])
+
+
+def _structured(cases: Cases, targets: Sequence[Target]) -> Iterator[tuple[Target, Case, dict[str, Any]]]:
+    """Every request with a response format."""
     for target in targets:
         for case in cases.by_id.values():
             body = target.body(case.prompt.body)
-            wanted = body.get("response_format")
-            if not isinstance(wanted, Mapping):
-                continue
-            _check_grammar(cases.suite, case.prompt.id, wanted)
-            for warning in warnings(str(body.get("model")), wanted, body["messages"], body):
-                counts[f"{target.name}: {warning}"] += 1
-    return [f"{text} ({count} prompts)" for text, count in sorted(counts.items())]
+            if isinstance(body.get("response_format"), Mapping):
+                yield target, case, body
 
 
 def _check_grammar(suite: Suite, prompt_id: str, wanted: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from fwctl.measure.plan import Plan
 from fwctl.measure.progress import Watch
 from fwctl.measure.run import run
 from fwctl.measure.target import Target
-from fwctl.quality.cases import Cases, before_sending
+from fwctl.quality.cases import Cases, request_warnings, require_grammars
 from fwctl.quality.graders.judge import LEAST_AGREEMENT, consistency
 from fwctl.quality.graders.means import Means
 from fwctl.quality.grading import NAME, ONLY_REASONING, grade_run, last_attempts, read_grades
@@ -56,8 +56,8 @@ def evaluate(
     Raises UsageError for requests or graders that cannot work, before anything is sent.
     """
     plan = evaluation.plan
-    warnings = before_sending(evaluation.cases, plan.targets)
-    for warning in warnings:
+    require_grammars(evaluation.cases, plan.targets)
+    for warning in request_warnings(evaluation.cases, plan.targets):
         say(f"warning: {warning}")
     summary = run(plan, clock, environ=environ, watch=watch)
     _replace(plan.out / "prompts.json", {"sent": evaluation.cases.sent})
@@ -75,12 +75,10 @@ def evaluate(
             )
         except OSError as error:
             raise UsageError(f"cannot write to {plan.out}: {error.strerror or error}") from None
-    return grade_folder(evaluation, summary, warnings=warnings)
+    return grade_folder(evaluation, summary)
 
 
-def grade_folder(
-    evaluation: Evaluation, summary: Mapping[str, Any], *, warnings: Sequence[str]
-) -> dict[str, Any]:
+def grade_folder(evaluation: Evaluation, summary: Mapping[str, Any]) -> dict[str, Any]:
     """Grade what a folder holds and write `quality` into its summary.json.
 
     Grades of other graders than those of the evaluation are thrown away first.
@@ -90,19 +88,20 @@ def grade_folder(
     mark = plan.out / "graders.json"
     _start_again(plan.out, mark, cases.digest)
     grade_run(plan.out, cases, means)
-    quality = _quality(evaluation, warnings)
+    quality = _quality(evaluation)
     document = {**summary, "suite_digest": cases.suite.digest, "quality": quality}
     _replace(plan.out / "summary.json", document)
     return document
 
 
-def _quality(evaluation: Evaluation, warnings: Sequence[str]) -> dict[str, Any]:
+def _quality(evaluation: Evaluation) -> dict[str, Any]:
     plan, cases = evaluation.plan, evaluation.cases
     found = totals(read_grades(plan.out / NAME))
-    warnings = [*warnings, *_used_up(read_grades(plan.out / NAME))]
+    warnings = request_warnings(cases, plan.targets)
+    warnings += _used_up(read_grades(plan.out / NAME))
     last = last_attempts(plan.records)
     structured = structured_counts(read_rows(plan.records), last, cases, plan.targets)
-    warnings = [*warnings, *lost_reasoning(read_rows(plan.records), last, cases, plan.targets)]
+    warnings += lost_reasoning(read_rows(plan.records), last, cases, plan.targets)
     for name, figures in found.items():
         figures["structured"] = structured.get(name)
     judge = _judge(plan.out, evaluation.means)

@@ -229,7 +229,8 @@ def test_what_is_wrong_with_the_judge_is_said_in_the_summary(tmp_path: Path) -> 
     assert found.code == 0
     assert "the judge agrees with itself in 0 % of 1 answers when the order is swapped" in found.out
     again = call(tmp_path, "eval", "grade", "a", "--judge-url", url, "--judge-model", "j", "--format", "json")
-    assert again.document["summary"]["quality"]["judge"]["swap"]["n"] == 1
+    quality = again.document["summary"]["quality"]
+    assert (quality["judge"]["swap"]["n"], len(quality["warnings"])) == (1, 1)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from fwctl.errors import UsageError
 from fwctl.measure.target import Target
-from fwctl.quality.cases import before_sending, load_cases
+from fwctl.quality.cases import load_cases, request_warnings, require_grammars
 from fwctl.quality.grading import grade_run, last_attempts, read_grades
 from fwctl.quality.structured_counts import lost_reasoning, structured_counts
 from fwctl.quality.totals import problems, totals
@@ -180,11 +180,11 @@ def test_requests_that_cannot_succeed_are_stopped_and_doubtful_ones_counted(tmp_
     grammar = {"type": "grammar", "grammar": "root ::= item"}
     cases = write_suite(tmp_path, [{"id": "a", **EXACT, "response_format": grammar}])
     with pytest.raises(UsageError, match="prompt 'a': the grammar, line 1, column 10: the rule 'item'"):
-        before_sending(cases, [Target("m", "http://x", "m")])
+        require_grammars(cases, [Target("m", "http://x", "m")])
     schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
     cases = write_suite(tmp_path, [{"id": str(n), **EXACT, "response_format": schema} for n in range(3)])
     target = Target("m", "http://x", "accounts/fireworks/models/deepseek-r1", schema_in_prompt=False)
-    found = before_sending(cases, [target])
+    found = request_warnings(cases, [target])
     assert len(found) == 2
     assert "keeps a reasoning model from reasoning; use json_object" in found[0]
     assert found[0].endswith("(3 prompts)")

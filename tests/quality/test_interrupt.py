@@ -71,4 +71,5 @@ def test_a_reader_of_an_interrupted_run_is_told_how_to_go_on(tmp_path: Path) -> 
     (tmp_path / "run/summary.json").write_text('{"run_id": "r", "interrupted": true}')
     found = fwctl(make_env(tmp_path), "eval", "compare", "run", "run")
     assert found.code == 64
-    assert "is not the folder of a finished evaluation" in found.err
+    assert "run was interrupted" in found.err
+    assert "--resume" in found.err

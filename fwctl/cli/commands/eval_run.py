@@ -136,8 +136,9 @@ def eval_grade(
     plan = replace(plan, suite=loaded, out=where)
     evaluation = Evaluation(plan, cases, means, 0, power.margin, power.discordance)
     before = read_summary(where)
-    warnings = list(before.get("quality", {}).get("warnings", ()))
-    summary = grade_folder(evaluation, before, warnings=warnings)
+    if before.get("interrupted"):
+        raise UsageError(f"{folder} was interrupted", next_steps=[f"--resume {folder} goes on with it"])
+    summary = grade_folder(evaluation, before)
     return _report(call, "eval grade", where, summary)
 
 
