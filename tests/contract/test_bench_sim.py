@@ -125,3 +125,13 @@ def test_specs_that_differ_in_more_than_replicas_are_refused(box: Sandbox) -> No
     assert done.code == 4, done.err
     assert "display_name" in done.err
     assert bounds(box) == (1, 2)
+
+
+@pytest.mark.deep
+def test_the_self_test_stands_beside_the_results(box: Sandbox) -> None:
+    done = box.fwctl(*(word for word in WORDS if word != "--no-selftest"), "--out", "tested")
+    assert done.code in (0, 1), done.err
+    found = summary(box, "tested")["selftest"]
+    assert found["requests"] == 100
+    assert found["carries_events_per_s"] > 0
+    assert "own error of this machine: TTFT" in done.out

@@ -17,7 +17,9 @@ from aiohttp import web
 
 from fwctl.env import SystemClock
 from fwctl.errors import FwctlError, UsageError
+from fwctl.measure import worker
 from fwctl.measure.load import Share
+from fwctl.measure.part import Made, Part, perform
 from fwctl.measure.plan import Cache, Plan, Shape
 from fwctl.measure.progress import Progress
 from fwctl.measure.run import run
@@ -219,3 +221,55 @@ def test_progress_counts_recent_times_and_errors() -> None:
     # p95 of 1 and 3 lies 95 % of the way from the first to the second.
     assert arm.spread(arm.ttft_s) == (2.0, pytest.approx(2.9))
     assert (arm.spread(arm.total_s), dict(arm.errors), progress.rate_per_s) == (None, {"connect": 1}, 2.0)
+
+
+def test_a_part_goes_to_a_worker_and_back_without_its_secrets(tmp_path: Path) -> None:
+    made = plan(tmp_path, "http://t", workers=3, sweep=(Shape(2), Shape(rate_per_s=5.0)), duration_s=3.0)
+    part = Part(made, Shape(rate_per_s=5.0), "run", tmp_path / "r", Share(1, 3))
+    text = json.dumps(worker.to_json(part, tmp_path / "go"))
+    assert "sesame" not in text
+    assert "blue" not in text
+    found = worker.from_json(json.loads(text), {worker.SECRETS: worker.secrets_of(part)})
+    # What only the parent needs is not handed on.
+    assert found.plan == replace(made, workers=0)
+    assert replace(found, plan=part.plan, done=()) == part
+
+
+def test_what_a_worker_says_at_its_end_is_read_back() -> None:
+    made = Made(cpu_s=1.5, wall_s=2.5, interrupted=True)
+    made.lags.add(0.004)
+    found = worker.made_from_json(json.loads(json.dumps(worker.made_to_json(made))))
+    assert (found.cpu_s, found.wall_s, found.interrupted) == (1.5, 2.5, True)
+    assert found.lags.seconds() == [pytest.approx(0.004)]
+
+
+def test_a_torn_line_is_cut_off_however_long_it_is(tmp_path: Path) -> None:
+    first = plan(tmp_path, "http://127.0.0.1:1", prompts=1)
+    run(first, SystemClock())
+    whole = first.records.read_bytes()
+    for torn in (b"{" + b"x" * 200_000, b""):
+        first.records.write_bytes(whole + torn)
+        run(replace(first, resume=True), SystemClock())
+        assert first.records.read_bytes() == whole
+    first.records.write_bytes(b"{" + b"x" * 200_000)
+    run(replace(first, resume=True), SystemClock())
+    assert len(rows(first)) == 2
+    first.records.unlink()
+    run(replace(first, resume=True), SystemClock())
+    assert len(rows(first)) == 2
+
+
+def test_a_duration_that_is_over_is_not_begun_again(tmp_path: Path) -> None:
+    made = plan(tmp_path, "http://127.0.0.1:1", repeats=None, duration_s=0.02)
+    run(made, SystemClock())
+    before = made.records.read_bytes()
+    summary = run(replace(made, resume=True), SystemClock())
+    assert (made.records.read_bytes(), summary["sessions"]) == (before, 2)
+
+
+def test_a_full_disk_ends_the_run_with_its_words(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    made = plan(tmp_path, "http://127.0.0.1:1", prompts=200)
+    with pytest.raises(OSError, match="No space left"):
+        perform(Part(made, made.shape, "run", Path("/dev/full")), Made())
