@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
+from itertools import count
 
 from fwctl.errors import RefusedError
 from fwctl.live.identity import has_expired, is_candidate
@@ -18,7 +19,6 @@ from fwctl.quality.experiment import SEPARATOR, Experiment
 from fwctl.spec.model import Spec
 
 _HASH_DIGITS = 4
-_MOST_TRIES = 1000
 
 
 def own(live: Mapping[str, LiveDeployment], stack: str, name: str) -> tuple[LiveDeployment, ...]:
@@ -62,13 +62,13 @@ def _mine(experiment: Experiment, live: LiveState) -> tuple[LiveDeployment, ...]
 def _free_id(experiment: Experiment, name: str, live: LiveState) -> str:
     entry = experiment.entry(name)
     facts = [experiment.spec.stack, entry.name, dict(entry.fields)]
-    for attempt in range(_MOST_TRIES):
+    for attempt in count():
         text = canonical_json([*facts, attempt])
         digits = base64.b32encode(sha256(text.encode()).digest())[:_HASH_DIGITS].decode().lower()
         key = f"{experiment.name}-{name}-{digits}"
         if key not in live.deployments:
-            return key
-    raise RefusedError(f"no free deployment ID is left for {entry.name}")
+            break
+    return key
 
 
 def leavers(

@@ -3,6 +3,7 @@ lines to write. Pure; a diff is given out only after its result was read back as
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from difflib import unified_diff
@@ -120,8 +121,6 @@ def _flow(values: Mapping[str, Any]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    import json
-
     return _scalar(value) or json.dumps(value)
 
 
@@ -132,7 +131,7 @@ def _scalar(value: Any) -> str | None:
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) and not value.isdigit() else f'"{value}"'
+        return value if _PLAIN.fullmatch(value) and not value.isdigit() else json.dumps(value)
     return None
 
 

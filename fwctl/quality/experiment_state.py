@@ -20,6 +20,7 @@ from fwctl.records.atomic import replace_file
 FOLDER = "experiments"
 FILE = "state.json"
 FORMAT_VERSION = 1
+_DECIDED = {"winner", "reason", "tied", "candidates"}
 TRIES = 3  # of a pass in which this machine or a replica count spoilt the measurement
 LARGEST_BYTES = 4 * 2**20
 
@@ -33,9 +34,6 @@ class Phase(StrEnum):
     DONE = "done"
     CAPPED = "capped"
     STOPPED = "stopped"
-
-
-ENDS = (Phase.DONE, Phase.CAPPED, Phase.STOPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +84,6 @@ class State:
     @property
     def end(self) -> datetime:
         return datetime.fromisoformat(self.expires)
-
-    @property
-    def ended(self) -> bool:
-        return self.phase in ENDS
 
     @property
     def counted(self) -> tuple[Round, ...]:
@@ -182,6 +176,9 @@ def _from_json(document: Any) -> State:
     values["usd_per_hour"] = {
         str(key): None if value is None else float(value) for key, value in values["usd_per_hour"].items()
     }
+    decision = values["decision"]
+    if decision is not None and not decision.keys() >= _DECIDED:
+        raise KeyError("decision")
     state = State(**values)
     for moment in (state.started, state.expires, state.spending.sampled or state.started):
         if datetime.fromisoformat(moment).tzinfo is None:

@@ -18,10 +18,13 @@ from fwctl.errors import (
     WaitTimeoutError,
 )
 from fwctl.exitcodes import Exit
+from fwctl.live.normalise import normalise_deployment
 from fwctl.measure.suite import load as load_suite
+from fwctl.planning.model import Change, Plan
+from fwctl.quality.experiment_candidates import require_own
 from fwctl.quality.experiment_deletes import remove
 from fwctl.quality.experiment_quality import cases_of
-from fwctl.quality.experiment_state import Phase, load
+from fwctl.quality.experiment_state import Phase
 from fwctl.spec.model import Spec
 from tests.planning.support import NOW, Platform, row
 from tests.quality.experiment_support import MINE, TEXT, Behaviour, FakeWorld, Killed, course, own_rows, run
@@ -397,11 +400,15 @@ def test_a_suite_without_answers_cannot_carry_a_quality_gate(tmp_path: Path) -> 
         cases_of(found.experiment, load_suite(tmp_path / "prompts.jsonl"), found.means)
 
 
-def test_a_state_that_nobody_wrote_is_named(tmp_path: Path) -> None:
-    folder = tmp_path / "experiments" / "shapes"
-    folder.mkdir(parents=True)
-    for text in ("", "[]", "{}", '{"format_version": 1}', "\x00"):
-        (folder / "state.json").write_text(text)
-        with pytest.raises(FwctlError, match=r"state\.json cannot be read"):
-            load(tmp_path, "shapes")
-    assert load(tmp_path, "another") is None
+def test_without_a_margin_quality_is_not_asked(tmp_path: Path) -> None:
+    world = world_in(tmp_path, {**FAST_FP8, "fp8": Behaviour(0.5, wrong=frozenset(range(80)))})
+    state = run(world, TEXT.replace("quality: {margin: 10%}\n", ""))
+    assert found(state, "fp8")["quality"]["verdict"] == "not_asked"
+    assert state.decision["winner"] == "fp8"
+
+
+def test_a_plan_that_would_delete_another_deployment_is_refused() -> None:
+    live = normalise_deployment(row("chat", description="[fwctl prod/chat]"))
+    plan = Plan("acme", "prod", (Change("chat", "chat", ("delete",), live=live),), "")
+    with pytest.raises(RefusedError, match="chat carries no marker of an experiment"):
+        require_own(plan, "prod")
