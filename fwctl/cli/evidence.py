@@ -198,6 +198,8 @@ def planned_evidence(call: Call, context: Context, found: Found) -> Evidence:
         for name, model in context.live.models.items()
         if model is not None and model.default_precision
     }
+    if not found.stored:
+        return Evidence({}, {}, models, conversations_of(context.fit), read=found.there)
     return weigh(
         found.stored,
         settings_of(context),

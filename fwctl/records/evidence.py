@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -104,11 +104,11 @@ def write(folder: Path, record: EvidenceRecord) -> Path:
             next_steps=["measure again; `fwctl bench selftest` shows what this machine can carry"],
         )
     try:
-        document = json.loads(json.dumps(record.to_json(), allow_nan=False))
-        same = _record(document)
-    except (_UnusableError, TypeError, ValueError) as error:
+        same = _record(json.loads(json.dumps(record.to_json(), allow_nan=False)))
+        document = same.to_json()
+        path = folder / file_name(same)
+    except (_UnusableError, TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"this result cannot be stored as evidence: {error}") from None
-    path = folder / file_name(same)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(path, (json.dumps(document, indent=2, sort_keys=True) + "\n").encode())
@@ -154,12 +154,13 @@ def read_file(path: Path) -> EvidenceRecord:
         if path.stat().st_size > LARGEST_BYTES:
             raise _UnusableError(f"is larger than {LARGEST_BYTES // 2**20} MiB")
         document = json.loads(path.read_bytes().decode("utf-8"), parse_constant=_no_constant)
+        digest = _digest(document)
     except OSError as error:
         raise _UnusableError(f"cannot be read ({error.strerror or error})") from None
     except (ValueError, RecursionError):
         raise _UnusableError("is not JSON in UTF-8") from None
     record = _record(document)
-    if not path.name.endswith(f"-{_digest(document)}.json"):
+    if not path.name.endswith(f"-{digest}.json"):
         raise _UnusableError("was changed after it was written: its name does not match its content")
     if not record.valid:
         raise _UnusableError("records an invalid run")
@@ -224,13 +225,14 @@ def _texts(key: str, value: Any) -> tuple[str, ...]:
 
 
 def _date(key: str, value: Any) -> datetime:
+    """In UTC, so that dates of every zone can be compared."""
     try:
         found = datetime.fromisoformat(_text(key, value))
-    except ValueError:
+        if found.tzinfo is None:
+            raise _UnusableError(f"has a {key} without a time zone")
+        return found.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise _UnusableError(f"has a {key} that is not a time") from None
-    if found.tzinfo is None:
-        raise _UnusableError(f"has a {key} without a time zone")
-    return found
 
 
 _Read = Callable[[str, Any], Any]

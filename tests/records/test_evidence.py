@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -121,6 +121,7 @@ def spoiled(folder: Path, **change: object) -> None:
         ({"kind": "rumour"}, "has the kind 'rumour'; known are bench, eval, capacity, experiment"),
         ({"date": "yesterday"}, "has a date that is not a time"),
         ({"date": "2026-11-30"}, "has a date without a time zone"),
+        ({"date": "0001-01-01T00:00:00+23:00"}, "has a date that is not a time"),
         ({"replicas": True}, "has a replicas that is not a count"),
         ({"passed": "yes"}, "has a passed that is neither true nor false"),
         ({"results": []}, "has results that are not an object"),
@@ -191,3 +192,18 @@ def test_other_files_of_the_folder_are_left_alone(tmp_path: Path) -> None:
 
 def test_a_model_without_letters_still_gets_a_name() -> None:
     assert file_name(replace(RECORD, model="///")).startswith("eval-model-")
+
+
+def test_a_date_of_another_zone_is_the_same_moment_in_utc(tmp_path: Path) -> None:
+    there = WHEN.astimezone(timezone(timedelta(hours=9)))
+    assert write(tmp_path, replace(RECORD, date=there)) == write(tmp_path, RECORD)
+    (found,) = read(tmp_path)[0]
+    assert found.record == RECORD
+
+
+def test_results_that_are_too_deep_are_refused_in_words(tmp_path: Path) -> None:
+    deep: dict[str, object] = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    with pytest.raises(UsageError, match="cannot be stored"):
+        write(tmp_path, replace(RECORD, results=deep))
