@@ -179,9 +179,11 @@ class Work:
         from fwctl.measure.target import Target
 
         arms, resource = self.arms, str(self.measured.resource)
-        if arms.target or arms.targets is not None or arms.model:
-            return targets_of(self.call, arms)
         url = arms.target_url or FIREWORKS_URL
+        if arms.model:
+            return targets_of(self.call, replace(arms, target_url=url))
+        if arms.target or arms.targets is not None:
+            return targets_of(self.call, arms)
         key = key_of(self.call, url, arms.api_key_env, "--target-url")
         return [Target(self.name, url, resource, key, deployment=resource, api_key_env=arms.api_key_env)]
 
@@ -225,7 +227,7 @@ class Work:
             best,
             self.replicas,
             peak_rps=self.entry.own.get("workload.peak_rps"),
-            conversations=conversations_of({self.name: fit or {}}).get(self.name),
+            conversations=conversations_of(self.spec, {self.name: fit or {}}).get(self.name),
             current=self.entry.fields,
         )
 

@@ -168,7 +168,7 @@ def _conversations(call: Call, spec: Spec) -> dict[str, float]:
     asked = {
         name: entry
         for name, entry in spec.deployments.items()
-        if any(path in entry.fields for path in _IN_FLIGHT)
+        if any(path in entry.fields for path in _IN_FLIGHT) and declares_lengths(entry)
     }
     if not asked:
         return {}
@@ -176,13 +176,23 @@ def _conversations(call: Call, spec: Spec) -> dict[str, float]:
     from fwctl.cli.pricing import price_list
 
     results, _ = check_specs(replace(spec, deployments=asked), call.env.cwd, price_list(call, spec))
-    return conversations_of(results)
+    return conversations_of(spec, results)
 
 
-def conversations_of(fit: Mapping[str, Mapping[str, object]]) -> dict[str, float]:
-    """Middle of the band of conversations that fit, by logical name, where the fit check knows one."""
+def declares_lengths(entry: Deployment) -> bool:
+    """True when the spec says how long a conversation is; else the fit check assumes the longest."""
+    return any(
+        path == "workload.context_tokens" or path.startswith("workload.input_tokens.") for path in entry.own
+    )
+
+
+def conversations_of(spec: Spec, fit: Mapping[str, Mapping[str, object]]) -> dict[str, float]:
+    """Middle of the band of conversations of the declared workload that fit, by logical name, where the
+    fit check knows one."""
     found: dict[str, float] = {}
     for name, result in fit.items():
+        if name not in spec.deployments or not declares_lengths(spec.deployments[name]):
+            continue
         band = result.get("max_concurrency")
         if isinstance(band, Mapping) and isinstance(band.get("mid"), int | float):
             found[name] = float(band["mid"])
@@ -199,13 +209,13 @@ def planned_evidence(call: Call, context: Context, found: Found) -> Evidence:
         if model is not None and model.default_precision
     }
     if not found.stored:
-        return Evidence({}, {}, models, conversations_of(context.fit), read=found.there)
+        return Evidence({}, {}, models, conversations_of(context.spec, context.fit), read=found.there)
     return weigh(
         found.stored,
         settings_of(context),
         around_each(call, context.spec, found),
         model_precision=models,
-        conversations=conversations_of(context.fit),
+        conversations=conversations_of(context.spec, context.fit),
         read=found.there,
     )
 

@@ -162,6 +162,8 @@ def test_more_in_flight_than_memory_holds_is_told_from_the_fit_check(folder: Fol
     assert folder.codes() == ["FW410"]
     folder.write(SPEC.replace("max: 2}", "max: 2, max_concurrency: 8}") + workload)
     assert folder.codes() == []
+    folder.write(SPEC.replace("max: 2}", "max: 2, max_concurrency: 1000}"))  # how long they are is not said
+    assert folder.codes() == []
 
 
 def test_a_quantised_draft_model_beside_adapters_is_known_from_the_lock(folder: Folder) -> None:
