@@ -92,8 +92,8 @@ def test_a_plan_gets_as_many_processes_as_its_chunks_take(tmp_path: Path) -> Non
         predicted_events_per_s(plan(tmp_path, Shape(rate_per_s=100.0), 2), Shape(rate_per_s=100.0)) == 40_000
     )
     assert processes(plan(tmp_path, Shape(rate_per_s=100.0), 2), selftest(), cores=4) == 4
-    # 100 streams of at most 150 tokens a second.
-    assert processes(plan(tmp_path, Shape(100)), selftest(), cores=2) == 2
+    # 150 streams of 100 tokens a second.
+    assert processes(plan(tmp_path, Shape(150)), selftest(), cores=2) == 2
     assert processes(plan(tmp_path, Shape(1)), None, cores=1) == 1
 
 
