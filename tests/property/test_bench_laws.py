@@ -22,23 +22,8 @@ from fwctl.stats.resample import Pairs
 
 KEYS = st.sampled_from(
     [
-        "id",
-        "custom_id",
-        "body",
-        "url",
-        "messages",
-        "conversations",
-        "prompt",
-        "role",
-        "from",
-        "value",
-        "content",
-        "type",
-        "request",
-        "max_tokens",
-        "completion",
-        "expected",
-        "tags",
+        *("id", "custom_id", "body", "url", "messages", "conversations", "prompt", "role", "from"),
+        *("value", "content", "type", "request", "max_tokens", "completion", "expected", "tags"),
     ]
 )
 JSON = st.recursive(
