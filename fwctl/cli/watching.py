@@ -10,6 +10,7 @@ from fwctl.cli.command import Call
 from fwctl.cli.output import report_masked, write
 from fwctl.cli.plans import STATE_FOLDER
 from fwctl.errors import FwctlError
+from fwctl.exitcodes import Exit
 from fwctl.operate.sinks import BODIES, Post, Sink, alertmanager_body, endpoint, queue
 from fwctl.operate.watch import Look, judge, remember, sample_round
 from fwctl.operate.watch_state import RESOLVED, Event, State, from_json, step, to_json
@@ -21,6 +22,10 @@ from fwctl.report.model import Report
 if TYPE_CHECKING:
     from fwctl.operate.rules_model import Judged
     from fwctl.operate.watch_config import WatchConfig
+
+
+# Wrong keys, a missing firectl, wrong options: the user has to do something.
+HOPELESS = (Exit.AUTH, Exit.FIRECTL, Exit.USAGE, Exit.INVALID_SPEC)
 
 
 @dataclass(slots=True)
@@ -65,17 +70,21 @@ class Watch:
         return look, events
 
     def forever(self, every_s: float, show: Callable[[Sequence[Event]], None]) -> None:
-        """Look until a signal ends it. A look that fails is said and tried again."""
-        clock = self.call.env.clock
+        """Look until a signal ends it. A look that fails is said and tried again, but for a first one that
+        no patience will mend."""
+        clock, first = self.call.env.clock, True
         while True:
             begun = clock.monotonic()
             try:
                 _, events = self.once()
             except FwctlError as error:
+                if first and error.exit_code in HOPELESS:
+                    raise
                 self._say("live state", f"{error.message}; trying again in {every_s:g} s")
             else:
                 self._well("live state")
                 show(events)
+            first = False
             clock.sleep(max(0.0, every_s - (clock.monotonic() - begun)))
 
     def _deliver(self, look: Look) -> None:

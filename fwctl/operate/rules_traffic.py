@@ -84,9 +84,7 @@ def _hourly(subject: Subject) -> float:
 def near_request_limit(account: Account, limits: Limits) -> Hit | Answer:
     """One limit holds for dedicated and serverless requests of an account together."""
     used, most = account.requests_per_minute, account.requests_per_minute_limit
-    if not most:
-        return Answer.NO if account.metrics_wanted and most == 0 else Answer.UNKNOWN
-    if used is None:
+    if not most or used is None:
         return Answer.UNKNOWN
     if used < limits["limit"] * most:
         return Answer.NO

@@ -106,6 +106,16 @@ def test_a_plain_webhook_address_is_refused_and_shown_nowhere(tmp_path: Path) ->
     assert "xyz" not in f"{item.message} {item.source_line} {item.suggestion}"
 
 
+def test_the_example_of_the_page_is_one(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "watch.md").read_text()
+    example = page.partition("```yaml\n")[2].partition("```")[0]
+    (tmp_path / "w.yaml").write_text(example)
+    environ = {"SLACK_URL": "https://slack.example/x", "HOOK_URL": "https://hook.example/y"}
+    config = load_config(Path("w.yaml"), environ, tmp_path)
+    assert [sink.kind for sink in config.sinks] == ["slack", "webhook", "alertmanager"]
+    assert len(config.rules) == len(RULES) - 1
+
+
 def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text("apiVersion: fwctl/v1\nkind: Targets\n")
     with pytest.raises(InvalidSpecError) as caught:

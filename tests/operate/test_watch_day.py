@@ -19,7 +19,7 @@ from fwctl.cli.command import Call
 from fwctl.cli.options import Settings
 from fwctl.cli.output import Output
 from fwctl.cli.watching import Watch
-from fwctl.errors import FirectlFailedError
+from fwctl.errors import AuthError, FirectlFailedError
 from fwctl.live.model import LiveDeployment, Marker
 from fwctl.operate.exporter import DeploymentMetrics
 from fwctl.operate.samples import integrate
@@ -295,6 +295,17 @@ def test_a_look_that_fails_is_said_once_and_tried_again(tmp_path: Path) -> None:
     assert told.count("live state: connection refused; trying again in 60 s") == 1
     assert told.count("live state: well again") == 1
     assert waits == [60.0] * 7
+
+
+def test_a_first_look_that_no_patience_mends_ends_the_watch(tmp_path: Path) -> None:
+    watch = Day(tmp_path).watch()
+
+    def refused() -> Look:
+        raise AuthError("the key is not valid")
+
+    watch.read = refused
+    with pytest.raises(AuthError, match="not valid"):
+        watch.forever(60.0, lambda _events: None)
 
 
 def replace_clock(call: Call, clock: Any) -> Call:
