@@ -49,14 +49,19 @@ def run(
     try:
         run_ = _Run(plan, clock, start(plan), os.environ if environ is None else environ)
         run_.watch, run_.replicas = watch, Replicas(sample, clock)
-        with run_.replicas:
-            run_.levels()
-        summary = run_.summary(selftest, lock)
-        text = json.dumps(summary, indent=2) + "\n"
-        (plan.out / "summary.json").write_text(text, encoding="utf-8")
+        try:
+            with run_.replicas:
+                run_.levels()
+        except KeyboardInterrupt:
+            pass  # between two levels; the session says that it was cut off
+        except Exception:
+            raise
+        except BaseException:
+            run_.write(selftest, lock)  # the process is told to end, so there is no answer but the file
+            raise
+        return run_.write(selftest, lock)
     except OSError as error:
         raise UsageError(f"cannot write to {plan.out}: {error.strerror or error}") from None
-    return summary
 
 
 class _Run:
@@ -135,6 +140,13 @@ class _Run:
         """Processes for a level; one without a request at a time would have nothing to do."""
         most = self.plan.workers
         return most if shape.rate_per_s is not None else min(most, shape.concurrency * len(self.plan.targets))
+
+    def write(self, selftest: dict[str, Any] | None, lock: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Write summary.json and return it. Raises OSError."""
+        summary = self.summary(selftest, lock)
+        text = json.dumps(summary, indent=2) + "\n"
+        (self.plan.out / "summary.json").write_text(text, encoding="utf-8")
+        return summary
 
     def summary(self, selftest: dict[str, Any] | None, lock: Mapping[str, Any] | None) -> dict[str, Any]:
         """summary.json."""

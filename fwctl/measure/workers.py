@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
@@ -60,13 +61,19 @@ def perform(
     `idle` is called several times a second. Raises FwctlError when a worker fails; after Ctrl-C
     `made.interrupted` is set and everything that was done is kept.
     """
-    with TemporaryDirectory(prefix="fwctl-") as text, part.records.open("ab") as file:
+    with (
+        TemporaryDirectory(prefix="fwctl-") as text,
+        part.records.open("ab") as file,
+        contextlib.ExitStack() as stack,
+    ):
         folder = Path(text)
         parts = [
             replace(part, records=folder / f"{number}.jsonl", share=Share(number, count))
             for number in range(count)
         ]
         followers = [Follower(item.records) for item in parts]
+        for follower in followers:
+            stack.callback(follower.close)
 
         def collect() -> None:
             for follower in followers:
@@ -87,8 +94,6 @@ def perform(
         finally:
             ended = _stop(running)
             collect()
-            for follower in followers:
-                follower.close()
     for result in ended:
         made.merge(_result(result, made.interrupted))
 

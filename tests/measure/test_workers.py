@@ -273,3 +273,33 @@ def test_a_full_disk_ends_the_run_with_its_words(tmp_path: Path) -> None:
     made = plan(tmp_path, "http://127.0.0.1:1", prompts=200)
     with pytest.raises(OSError, match="No space left"):
         perform(Part(made, made.shape, "run", Path("/dev/full")), Made())
+
+
+class Told(BaseException):
+    """What a process raises that is told to end."""
+
+
+@pytest.mark.parametrize("cut", [KeyboardInterrupt, Told])
+def test_whatever_cuts_a_run_off_leaves_a_summary(
+    tmp_path: Path, server: tuple[str, Seen], cut: type[BaseException]
+) -> None:
+    class Cut(SystemClock):
+        """Ends the run once, as soon as something was measured."""
+
+        ended = False
+
+        def monotonic(self) -> float:
+            if not self.ended and (tmp_path / "out/records.jsonl").exists() and rows(made):
+                self.ended = True
+                raise cut
+            return super().monotonic()
+
+    made = plan(tmp_path, server[0], workers=1, sweep=(Shape(1), Shape(2)))
+    if cut is Told:
+        with pytest.raises(Told):
+            run(made, Cut())
+    else:
+        assert run(made, Cut())["interrupted"]
+    found = json.loads((made.out / "summary.json").read_text())
+    assert found["interrupted"]
+    assert 0 < len(keys(made)) <= 12
