@@ -55,12 +55,15 @@ def _block(body: str) -> list[Step]:
 
 
 def script(commands: list[Step]) -> str:
-    """One shell script; a line of its own ends the output of each command with its exit code."""
-    python = shlex.quote(sys.executable)
-    lines = [
-        f'fwctl() {{ {python} -m fwctl "$@"; }}',
-        f'firectl-sim() {{ {python} -m fwctl.simulator "$@"; }}',
-    ]
+    """One shell script; a line of its own ends the output of each command with its exit code.
+
+    The commands are files, not functions of the shell: what runs in the background is then the process
+    itself, and `kill %1` ends it.
+    """
+    lines = ['mkdir -p "$HOME/bin"; PATH="$HOME/bin:$PATH"']
+    for name, module in (("fwctl", "fwctl"), ("firectl-sim", "fwctl.simulator")):
+        text = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m {module} "$@"\n'
+        lines.append(f'printf %s {shlex.quote(text)} > "$HOME/bin/{name}"; chmod +x "$HOME/bin/{name}"')
     for step in commands:
         lines += [step.command, 'echo "<<$?>>"']
     return "\n".join(lines)
