@@ -20,6 +20,7 @@ NAME = "run.json"
 LARGEST_BYTES = 64 * 2**20
 # Where a run may go on from another file or folder than it began in.
 _MAY_DIFFER = frozenset({"out", "suite"})
+_PRICES = frozenset({"usd_per_hour", "token_prices"})
 _WORDS = {
     "targets": "the targets",
     "shape": "the load",
@@ -97,8 +98,18 @@ def _require_same(plan: Plan, journal: Journal) -> None:
     if before.get("suite", {}).get("digest") != plan.suite.digest:
         raise _differs(plan, "the prompt set")
     for name, value in now.items():
-        if name not in _MAY_DIFFER and before.get(name) != value:
+        if name not in _MAY_DIFFER and _unpriced(before.get(name)) != _unpriced(value):
             raise _differs(plan, _WORDS.get(name, name))
+
+
+def _unpriced(value: Any) -> Any:
+    """Targets without their prices, which follow the replicas and the price file of the day."""
+    if not isinstance(value, list):
+        return value
+    return [
+        {key: part for key, part in item.items() if key not in _PRICES} if isinstance(item, dict) else item
+        for item in value
+    ]
 
 
 def _differs(plan: Plan, what: str) -> UsageError:

@@ -259,6 +259,13 @@ def test_a_torn_line_is_cut_off_however_long_it_is(tmp_path: Path) -> None:
     assert len(rows(first)) == 2
 
 
+def test_a_price_that_changed_is_no_reason_to_begin_anew(tmp_path: Path) -> None:
+    first = plan(tmp_path, "http://127.0.0.1:1", prompts=1)
+    run(first, SystemClock())
+    dearer = [replace(target, usd_per_hour=9.0) for target in first.targets]
+    assert run(replace(first, targets=dearer, resume=True), SystemClock())["sessions"] == 2
+
+
 def test_a_duration_that_is_over_is_not_begun_again(tmp_path: Path) -> None:
     made = plan(tmp_path, "http://127.0.0.1:1", repeats=None, duration_s=0.02)
     run(made, SystemClock())
