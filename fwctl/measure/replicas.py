@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -17,12 +17,22 @@ Sample = Callable[[], Mapping[str, int]]
 
 
 class Replicas:
-    """Samples before, every 30 s during and after. Nothing happens without a function to sample."""
+    """Samples before, every 30 s during and after. Nothing happens without a function to sample.
 
-    def __init__(self, sample: Sample | None, clock: Clock, every_s: float = EVERY_S) -> None:
+    earlier: samples of the sessions of this run that were interrupted.
+    """
+
+    def __init__(
+        self,
+        sample: Sample | None,
+        clock: Clock,
+        every_s: float = EVERY_S,
+        earlier: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
         self._sample = sample
         self._clock = clock
         self._every_s = every_s
+        self._earlier = [dict(row) for row in earlier]
         self._seen: list[dict[str, Any]] = []
         self._failed: str | None = None
         self._ended = threading.Event()
@@ -43,14 +53,19 @@ class Replicas:
             self._take()
 
     def to_json(self) -> list[dict[str, Any]]:
-        """`at` (ISO time) and `ready` (replicas by target) of every sample."""
+        """`at` (ISO time) and `ready` (replicas by target) of every sample of this session."""
         return list(self._seen)
+
+    def all(self) -> list[dict[str, Any]]:
+        """The same of all sessions."""
+        return [*self._earlier, *self._seen]
 
     def reasons(self) -> list[str]:
         """Why the run is invalid: replicas that came or went."""
         found = []
-        for name in sorted({name for row in self._seen for name in row["ready"]}):
-            counts = [row["ready"].get(name, 0) for row in self._seen]
+        looks = self.all()
+        for name in sorted({name for row in looks for name in row["ready"]}):
+            counts = [row["ready"].get(name, 0) for row in looks]
             if len(set(counts)) > 1:
                 found.append(
                     f"the ready replicas of {name} changed during the run: from {counts[0]}, "

@@ -82,15 +82,30 @@ def _read(path: Path) -> Journal:
     try:
         with path.open("rb") as file:
             row = json.loads(file.read(LARGEST_BYTES))
-        return Journal(path, str(row["run_id"]), dict(row["plan"]), list(row["sessions"]))
+        sessions = [_session(session) for session in row["sessions"]]
+        return Journal(path, str(row["run_id"]), dict(row["plan"]), sessions)
     except OSError as error:
         why = error.strerror or str(error)
-    except (ValueError, RecursionError, KeyError, TypeError):
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         why = "it is not the file of a run"
     raise UsageError(
         f"cannot go on with {path.parent}: {path}: {why}",
         next_steps=["give the folder of an interrupted run"],
     )
+
+
+def _session(row: Any) -> dict[str, Any]:
+    """One session, with the parts that are read again checked."""
+    return {
+        **row,
+        "lags": [(int(step), int(count)) for step, count in row["lags"]],
+        "levels": {str(label): float(seconds) for label, seconds in row["levels"].items()},
+        "cpu_s": float(row["cpu_s"]),
+        "replicas": [
+            {"at": str(look["at"]), "ready": {str(name): int(n) for name, n in look["ready"].items()}}
+            for look in row["replicas"]
+        ],
+    }
 
 
 def _require_same(plan: Plan, journal: Journal) -> None:

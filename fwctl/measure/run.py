@@ -48,10 +48,14 @@ def run(
     require_aiohttp()
     try:
         run_ = _Run(plan, clock, start(plan), os.environ if environ is None else environ)
-        run_.watch, run_.replicas = watch, Replicas(sample, clock)
+        earlier = [look for session in run_.journal.sessions for look in session["replicas"]]
+        run_.watch, run_.replicas = watch, Replicas(sample, clock, earlier=earlier)
         try:
-            with run_.replicas:
-                run_.levels()
+            try:
+                with run_.replicas:
+                    run_.levels()
+            finally:
+                run_.save()
         except KeyboardInterrupt:
             pass  # between two levels; the session says that it was cut off
         except Exception:
@@ -88,15 +92,16 @@ class _Run:
         progress = Progress(expected(self.plan), self.clock.monotonic(), 0.0, self.plan.shapes[0])
         progress.duration_s = self.plan.duration_s
         progress.done = len(done)
-        try:
-            for shape in self.plan.shapes:
-                progress.level, progress.arms = shape, {}
-                if self._level(shape, done, progress).interrupted:
-                    return
-            self.session["interrupted"] = False
-        finally:
-            self.session["replicas"] = self.replicas.to_json()
-            self.journal.save()
+        for shape in self.plan.shapes:
+            progress.level, progress.arms = shape, {}
+            if self._level(shape, done, progress).interrupted:
+                return
+        self.session["interrupted"] = False
+
+    def save(self) -> None:
+        """Write what this session did to run.json. Raises OSError."""
+        self.session["replicas"] = self.replicas.to_json()
+        self.journal.save()
 
     def _level(self, shape: Shape, done: frozenset[int], progress: Progress) -> Made:
         plan, made = self.plan, Made()
@@ -176,7 +181,7 @@ class _Run:
             "workers": plan.workers,
             "sessions": len(self.journal.sessions),
             "cpu_s": sum(session["cpu_s"] for session in self.journal.sessions),
-            "replicas": self.replicas.to_json(),
+            "replicas": self.replicas.all(),
             "lock": lock,
             "selftest": selftest,
         }

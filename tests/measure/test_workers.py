@@ -142,9 +142,11 @@ def test_going_on_with_another_set_or_with_nothing_is_refused(tmp_path: Path) ->
     run(first, SystemClock())
     with pytest.raises(UsageError, match="prompt set"):
         run(replace(plan(tmp_path, "http://127.0.0.1:1", prompts=2), resume=True), SystemClock())
-    (first.out / "run.json").write_text("[]")
-    with pytest.raises(UsageError, match="not the file of a run"):
-        run(replace(first, resume=True), SystemClock())
+    document = json.loads((first.out / "run.json").read_text())
+    for broken in ([], {**document, "sessions": [{}]}, {**document, "sessions": [7]}, {"run_id": 1}):
+        (first.out / "run.json").write_text(json.dumps(broken))
+        with pytest.raises(UsageError, match="not the file of a run"):
+            run(replace(first, resume=True), SystemClock())
 
 
 def test_a_run_that_is_done_is_not_warmed_up_again(tmp_path: Path, server: tuple[str, Seen]) -> None:
@@ -257,6 +259,14 @@ def test_a_torn_line_is_cut_off_however_long_it_is(tmp_path: Path) -> None:
     first.records.unlink()
     run(replace(first, resume=True), SystemClock())
     assert len(rows(first)) == 2
+
+
+def test_replicas_of_earlier_sessions_count(tmp_path: Path, server: tuple[str, Seen]) -> None:
+    first = plan(tmp_path, server[0], prompts=1, workers=1)
+    assert run(first, SystemClock(), sample=lambda: {"a": 1})["valid"]
+    summary = run(replace(first, resume=True), SystemClock(), sample=lambda: {"a": 2})
+    assert [row["ready"]["a"] for row in summary["replicas"]] == [1, 1, 2, 2]
+    assert "the ready replicas of a changed" in summary["invalid_reasons"][-1]
 
 
 def test_a_price_that_changed_is_no_reason_to_begin_anew(tmp_path: Path) -> None:
