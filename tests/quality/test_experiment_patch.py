@@ -28,6 +28,7 @@ deployments:
     region: US
     replicas: {{min: 1, max: 2}}
 """
+FLOW = f"  chat: {{model: accounts/fireworks/models/m, shape: {SHAPES}-fast, replicas: {{min: 1, max: 2}}}}\n"
 RUNS_AS = {
     "shape": f"{SHAPES}-fast/versions/v1",
     "accelerator.type": "NVIDIA_H100_80GB",
@@ -116,3 +117,22 @@ def test_a_field_that_has_to_go_is_said_in_the_lines(tmp_path: Path) -> None:
 def test_without_a_spec_the_lines_are_given(tmp_path: Path) -> None:
     changes = changes_for(tmp_path, "fp8", None)
     assert snippet("fp8", changes) == f"deployments:\n  fp8:\n    shape: {SHAPES}-fast\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        (SPEC, {"precision": "FP9"}),  # would not be valid
+        (SPEC.replace(", count: 1", ""), {"accelerator.count": 2}),  # its group stands in braces already
+        (SPEC.replace(SPEC[SPEC.index("  chat:") :], FLOW), {"long_prompt": True}),  # no line of its own
+    ],
+)
+def test_what_cannot_be_changed_safely_gives_no_diff(text: str, changes: dict[str, Any]) -> None:
+    assert patch(text, changes) is None
+
+
+def test_values_are_written_as_yaml() -> None:
+    found = patch(SPEC, {"long_prompt": True, "display_name": 'A "b": c'})
+    assert found is not None
+    added = [line for line in found.splitlines() if line.startswith("+ ")]
+    assert added == ["+    long_prompt: true", '+    display_name: "A \\"b\\": c"']
