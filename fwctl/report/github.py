@@ -71,7 +71,7 @@ def outputs(report: Report) -> dict[str, str]:
         values |= {word.replace("-", "_"): words.count(word) for word in words if word}
     if "comparisons" in body:
         words = [str(row["verdict"]) for row in body["comparisons"]]
-        values |= {word: words.count(word) for word in dict.fromkeys(words)}
+        values |= {word: words.count(word) for word in ("better", "worse", "same", "inconclusive")}
         words = [str(row["outcome"]) for row in body["gates"]]
         values |= {f"gates_{word}": words.count(word) for word in ("passed", "failed", "inconclusive")}
     if "model_strings" in body:
