@@ -11,7 +11,7 @@ from fwctl.cli.output import report_masked, write
 from fwctl.cli.plans import STATE_FOLDER
 from fwctl.errors import FwctlError
 from fwctl.exitcodes import Exit
-from fwctl.operate.sinks import BODIES, Post, Sink, alertmanager_body, endpoint, queue
+from fwctl.operate.sinks import BODIES, MOST_AT_ONCE, Post, Sink, alertmanager_body, endpoint, queue
 from fwctl.operate.watch import Look, judge, remember, sample_round
 from fwctl.operate.watch_state import RESOLVED, Event, State, from_json, step, to_json
 from fwctl.records.history import HISTORY_NAME
@@ -95,7 +95,7 @@ class Watch:
             body = self._body(sink, waiting, look)
             why = self.post(endpoint(sink), body) if body else None
             if why is None:
-                waiting = []
+                waiting = waiting[MOST_AT_ONCE:] if sink.kind in BODIES else []
                 self._well(sink.name)
             else:
                 self._say(sink.name, f"{why}; {len(waiting)} events wait for it")
@@ -106,7 +106,7 @@ class Watch:
         if sink.kind == "alertmanager":
             body = alertmanager_body(self.state.firing(), waiting, look.now, look.account)
             return self._masked(body)
-        return BODIES[sink.kind](waiting) if waiting else None
+        return BODIES[sink.kind](waiting[:MOST_AT_ONCE]) if waiting else None
 
     def _masked(self, value: Any) -> Any:
         return report_masked(Report("watch", {"value": value}), self.call.env).body["value"]

@@ -197,7 +197,7 @@ def _seconds(microseconds: int) -> Fraction:
 
 
 def _residuals(rows: Sequence[BilledRow], uses: Mapping[Key, Use], gaps: Sequence[Gap]) -> Iterator[Residual]:
-    """Both sources by day and accelerator."""
+    """Both sources by day and accelerator; a day without any sample has nothing to compare."""
     billed: dict[tuple[date, str], Fraction] = defaultdict(Fraction)
     sampled: dict[tuple[date, str], Fraction] = defaultdict(Fraction)
     for row in rows:
@@ -208,6 +208,8 @@ def _residuals(rows: Sequence[BilledRow], uses: Mapping[Key, Use], gaps: Sequenc
             sampled[key.day, key.accelerator] += _seconds(use.gpu_us)
     missing = gap_us_by_day(gaps)
     for day, accelerator in sorted({*billed, *sampled}):
+        if missing.get(day, 0) >= DAY_US:
+            continue
         yield Residual(
             day,
             accelerator,

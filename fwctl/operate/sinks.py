@@ -19,6 +19,7 @@ DEADLINE_S = 10.0
 # Alertmanager resolves by itself what is not sent again; three looks may fail.
 ALERTMANAGER_FRESH = timedelta(minutes=4)
 MOST_WAITING = 1000
+MOST_AT_ONCE = 50  # events of one delivery; Slack refuses texts over 40,000 characters
 Event = Mapping[str, Any]
 _T = TypeVar("_T")
 Post = Callable[[str, Any], str | None]

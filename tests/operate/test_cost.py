@@ -221,6 +221,19 @@ def test_a_month_that_has_not_ended_misses_nothing_yet() -> None:
     assert found.lines[0].figures.gpu_s == 12 * 3600
 
 
+def test_days_before_the_first_sample_have_nothing_to_compare() -> None:
+    span = Span(DAY, DAY + timedelta(days=1))
+    rounds = [item for item in whole_day(Sample("a", "m/x", H100, 1, 1), span=span) if item.time.day == 2]
+    rows = [gpu(24), gpu(24, day=DAY + timedelta(days=1)), text(1, 1)]
+    found = counted(rows, rounds, span=span)
+    assert [(item.day.day, item.agrees) for item in found.residuals] == [(2, True)]
+    # the first day is counted from the export, the second from the samples up to 23:57
+    assert [(row["source"], row["gpu_hours"]) for row in day_rows(found)] == [
+        ("billing", 24.0),
+        ("samples", 23.95),
+    ]
+
+
 def two_weeks(recent: Sample, price: float = 8.0) -> Any:
     span = Span(DAY, DAY + timedelta(days=13))
     turn = span.start + timedelta(days=7)

@@ -297,6 +297,16 @@ def test_a_look_that_fails_is_said_once_and_tried_again(tmp_path: Path) -> None:
     assert waits == [60.0] * 7
 
 
+def test_a_long_outage_is_made_up_for_in_portions(tmp_path: Path) -> None:
+    day = Day(tmp_path)
+    watch = day.watch()
+    watch.state.outbox["webhook 1"] = [{"n": n} for n in range(120)]
+    for sent in (50, 100, 120, 120):
+        watch.once()
+        day.minute += 1
+        assert [item["n"] for item in day.taken] == list(range(sent))
+
+
 def test_a_first_look_that_no_patience_mends_ends_the_watch(tmp_path: Path) -> None:
     watch = Day(tmp_path).watch()
 
