@@ -171,6 +171,8 @@ def _gates(report: Report) -> Iterator[Finding]:
     """Gates of a comparison that did not pass; an open one is an error unless that is allowed."""
     from fwctl.report.bench_words import gate as told
 
+    if report.command != "bench compare":
+        return
     for row in report.body.get("gates", ()):
         severity = _GATES.get(row["outcome"])
         if severity is None:
@@ -181,7 +183,7 @@ def _gates(report: Report) -> Iterator[Finding]:
         yield Finding(
             f"gate/{row['outcome']}", severity, message, page="docs/bench.md", gate=row["condition"]
         )
-    for reason in report.body.get("invalid_reasons", ()) if report.command == "bench compare" else ():
+    for reason in report.body.get("invalid_reasons", ()):
         yield Finding(
             "bench/invalid", Severity.ERROR, f"the comparison is invalid: {reason}", page="docs/bench.md"
         )

@@ -73,7 +73,7 @@ def _cases(report: Report, style: Style) -> list[_Case]:
         case("deployments", str(name))
     for check in body.get("checks", ()) if report.command.startswith("eval ") else ():
         case("checks", _check_name(check["name"], check.get("deployment")))
-    for row in body.get("gates", ()):
+    for row in body.get("gates", ()) if report.command == "bench compare" else ():
         case("gates", str(row["condition"]))
     for item in findings(report):
         if item.rule.startswith("error/") and not report.body:
