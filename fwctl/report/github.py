@@ -69,7 +69,7 @@ def outputs(report: Report) -> dict[str, str]:
         key = "verdict" if report.command == "fit-check" else "outcome"
         words = [str(item.get(key, "")) for item in body["results"]]
         values |= {word.replace("-", "_"): words.count(word) for word in words if word}
-    if report.command == "bench compare":
+    if report.command == "bench compare" and body:
         words = [str(row["verdict"]) for row in body["comparisons"]]
         values |= {word: words.count(word) for word in ("better", "worse", "same", "inconclusive")}
         words = [str(row["outcome"]) for row in body["gates"]]

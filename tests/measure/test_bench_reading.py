@@ -87,6 +87,14 @@ def test_a_wrong_option_is_refused(folder: Path, words: tuple[str, ...], message
     assert message in done.err
 
 
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "html", "github", "junit"])
+def test_a_folder_that_is_no_run_is_one_error_in_every_format(folder: Path, form: str) -> None:
+    done = run(folder, "compare", "nowhere", "slow", "--format", form)
+    assert done.code == 64
+    assert "cannot read" in done.out + done.err
+    assert "Traceback" not in done.err
+
+
 def test_charts_are_written_beside_the_report(folder: Path) -> None:
     done = run(folder, "report", "base", "slow", "--charts", "charts", "--format", "json")
     assert done.code == 0
