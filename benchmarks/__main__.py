@@ -13,6 +13,7 @@ TABLE = {
     "fit check, speed": "benchmarks.fit_speed",
     "fit check, accuracy": "benchmarks.fit_accuracy",
     "measuring client": "benchmarks.harness",
+    "fallback router": "benchmarks.router",
     "trace replay": "benchmarks.trace_replay",
 }
 

@@ -113,7 +113,9 @@ def rehearsed(route: Route, simulated: Simulated) -> Route:
     return replace(route, targets=tuple(targets), breaker=breaker, total_s=total_s, hedge=None)
 
 
-async def drill(routes: Routes, name: str, scenario: Scenario, simulated: Simulated) -> Result:
+async def drill(
+    routes: Routes, name: str, scenario: Scenario, simulated: Simulated, *, rate_per_s: float = RATE_PER_S
+) -> Result:
     """One scenario on one route, at a steady rate."""
     route = rehearsed(routes.routes[name], simulated)
     rows: list[tuple[float, Record]] = []
@@ -132,8 +134,8 @@ async def drill(routes: Routes, name: str, scenario: Scenario, simulated: Simula
                 await answer.read()
             rows.append((router.loop.time() - started, answer.record))
 
-        count = int(END_S * RATE_PER_S)
-        await asyncio.gather(*(one(at / RATE_PER_S) for at in range(count)))
+        count = int(END_S * rate_per_s)
+        await asyncio.gather(*(one(at / rate_per_s) for at in range(count)))
     return judged(scenario, route, rows)
 
 
