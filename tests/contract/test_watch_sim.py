@@ -19,7 +19,8 @@ from fwctl.cli.watch_reading import MetricsPage, Sources
 from fwctl.cli.watching import Watch
 from fwctl.operate.watch_config import WatchConfig
 from fwctl.operate.watch_state import Event
-from tests.cli.support import make_env
+from fwctl.spec.model import Spec
+from tests.cli.support import fwctl, make_env
 from tests.contract.cli_support import SPEC
 
 START = datetime(2026, 10, 1, tzinfo=UTC)
@@ -86,19 +87,23 @@ class World:
         assert done.returncode == 0, f"{words}: {done.stderr}"
         return done.stdout
 
-    def advance(self) -> None:
-        self.firectl("sim", "clock-advance", f"{STEP.seconds}s")
-        self.clock.at += STEP
+    def advance(self, step: timedelta) -> None:
+        self.firectl("sim", "clock-advance", f"{step.seconds}s")
+        self.clock.at += step
+
+    def create(self) -> Spec:
+        """The deployment of the specs, just asked for."""
+        model = "accounts/fireworks/models/llama-v3p1-8b-instruct"
+        self.firectl(
+            *("deployment", "create", model, "--deployment-id", ID, "--deployment-shape", "fast"),
+            *("--region", "US", "--min-replica-count", "1", "--max-replica-count", "2"),
+        )
+        return require_valid(self.call, load_specs(self.call, [str(self.folder / "configs")]))
 
 
 def lived(world: World) -> Iterator[Event]:
     """The day; the watch is started anew every six hours."""
-    model = "accounts/fireworks/models/llama-v3p1-8b-instruct"
-    world.firectl(
-        *("deployment", "create", model, "--deployment-id", ID, "--deployment-shape", "fast"),
-        *("--region", "US", "--min-replica-count", "1", "--max-replica-count", "2"),
-    )
-    spec = require_valid(world.call, load_specs(world.call, [str(world.folder / "configs")]))
+    spec = world.create()
     with Session(world.call, "acme") as session:
         sources = Sources(world.call, session, spec, MetricsPage(world.call, None, None))
         for step in range(288):
@@ -108,7 +113,7 @@ def lived(world: World) -> Iterator[Event]:
             for words in SCRIPT.get((at.hour, at.minute), ()):
                 world.firectl(*words)
             yield from watch.once()[1]
-            world.advance()
+            world.advance(STEP)
 
 
 # By hand from the script, the table of rules, and the simulator's 65 s of start-up and 10 min of window.
@@ -135,3 +140,28 @@ def test_each_incident_of_a_day_is_told_once_and_ends_once(tmp_path: Path) -> No
     assert told == [row[:4] for row in EXPECTED]
     for event, row in zip(events, EXPECTED, strict=True):
         assert row[4] in event.alert.evidence
+
+
+@pytest.mark.deep
+def test_samples_and_the_export_of_the_simulator_agree(tmp_path: Path) -> None:
+    """Six hours with a round every three minutes. Billed are 5 h 58 min 55 s of the first replica, and
+    what the second ran from soon after 03:00 on; each start is seen up to three minutes late."""
+    world = World(tmp_path)
+    spec = world.create()
+    with Session(world.call, "acme") as session:
+        sources = Sources(world.call, session, spec, MetricsPage(world.call, None, None))
+        watch = Watch(world.call, "acme", WatchConfig(), sources.look, lambda _url, _body: None)
+        for minute in range(0, 361, 3):
+            if minute == 180:
+                world.firectl("sim", "traffic", ID, "--concurrency", "200")
+            watch.once()
+            if minute < 360:
+                world.advance(timedelta(minutes=3))
+    words = ("cost", "--account", "acme", "--fetch-billing", "--from", "2026-10-01", "--to", "2026-10-01")
+    done = fwctl(replace(make_env(tmp_path, world.environ), clock=world.clock), *words, "--format", "json")
+    assert done.code == 0, done.err
+    (row,) = done.document["reconciliation"]
+    assert row["agrees"], row
+    assert 8.8 < row["sampled_gpu_hours"] <= row["billed_gpu_hours"] < 9.0
+    assert done.document["days"][0]["usd"] == pytest.approx(8 * row["sampled_gpu_hours"], abs=1e-4)
+    assert done.document["gaps"] == []
