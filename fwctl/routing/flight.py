@@ -260,7 +260,7 @@ class Flight:
         waits = [max(payer.wait_s(now), health.wait_s(now)) for payer, health in limits]
         shed = all(payer.is_shed(now) or health.is_shed(now) for payer, health in limits)
         last = self.first.failure.error_class if self.first is not None else None
-        status = 429 if shed else _STATUS.get(last, 502) if last else 503
+        status = _STATUS.get(last, 502) if last is not None else 429 if shed else 503
         count = len(self.record.tried)
         message = f"no target of the route could answer ({count} tried)"
         return self._error(answers.ALL_TARGETS_FAILED, message, status, min(waits))
