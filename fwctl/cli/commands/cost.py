@@ -50,18 +50,20 @@ def cost(
             min=1,
             max=100,
             metavar="N",
-            help="Prompt tokens that a generated one counts as.",
+            help="Prompt tokens that a generated one counts as [4].",
         ),
     ] = 4,
     trend_days: Annotated[
         int,
         typer.Option(
-            "--trend-days", min=1, max=90, metavar="N", help="Days compared with as many before them."
+            "--trend-days", min=1, max=90, metavar="N", help="Days compared with as many before them [7]."
         ),
     ] = 7,
     rising: Annotated[
         int,
-        typer.Option("--rising", min=1, max=1000, metavar="PERCENT", help="Growth that counts as rising."),
+        typer.Option(
+            "--rising", min=1, max=1000, metavar="PERCENT", help="Growth that counts as rising [20]."
+        ),
     ] = 20,
     check: Annotated[
         bool,

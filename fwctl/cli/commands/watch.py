@@ -49,7 +49,9 @@ def watch(
         ),
     ] = False,
     config: Config = None,
-    every: Annotated[str, typer.Option("--every", metavar="DURATION", help="Time between looks.")] = "60s",
+    every: Annotated[
+        str, typer.Option("--every", metavar="DURATION", help="Time between looks [60s].")
+    ] = "60s",
     metrics_url: Annotated[
         str | None,
         typer.Option(
