@@ -210,7 +210,7 @@ class RoundStore:
         self._path = path
 
     def record(self, found: Round) -> bool:
-        """Add a round, and drop those older than KEEP_DAYS. False when the file could not be written."""
+            """Add a round, and drop those of the account older than KEEP_DAYS. False when the file could not be written."""
         oldest = (found.time - timedelta(days=KEEP_DAYS)).isoformat()
         rows = json.dumps([_row(item) for item in found.samples], separators=(",", ":"))
         try:
@@ -221,7 +221,9 @@ class RoundStore:
                     "INSERT OR REPLACE INTO rounds VALUES (?,?,?)",
                     (found.time.astimezone(UTC).isoformat(), found.account, rows),
                 )
-                connection.execute("DELETE FROM rounds WHERE time < ?", (oldest,))
+                connection.execute(
+                    "DELETE FROM rounds WHERE account = ? AND time < ?", (found.account, oldest)
+                )
         except (sqlite3.Error, OSError):
             return False
         return True
