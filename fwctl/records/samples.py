@@ -210,7 +210,8 @@ class RoundStore:
         self._path = path
 
     def record(self, found: Round) -> bool:
-            """Add a round, and drop those of the account older than KEEP_DAYS. False when the file could not be written."""
+        """Add a round, and drop the account's that are older than KEEP_DAYS. False when the file could not
+        be written."""
         oldest = (found.time - timedelta(days=KEEP_DAYS)).isoformat()
         rows = json.dumps([_row(item) for item in found.samples], separators=(",", ":"))
         try:
