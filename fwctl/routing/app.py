@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from fwctl.routing import answers
 from fwctl.routing.access import KIND_HEADER, Keys, sent_on
@@ -133,11 +133,20 @@ class Proxy:
         stream = answer.body
         stream.tap = [] if trace is not None else None
         response = web.StreamResponse(headers=answer.headers)
+        started = False
         # A client that went away is no error: closing the answer frees the target.
         with suppress(ConnectionError):
             await response.prepare(http)
+            transport = http.transport if http.version == HttpVersion11 else None
             async for piece in stream:
-                await response.write(piece)
+                if transport is None or not started or transport.get_write_buffer_size():
+                    # It takes the headers along, and waits for a client that lags behind.
+                    await response.write(piece)
+                    started = True
+                elif transport.is_closing():
+                    break
+                else:
+                    transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
             if answer.record.outcome != "ok":
                 response.force_close()
             await response.write_eof()

@@ -36,21 +36,28 @@ _EMPTY = Failure(ErrorClass.EMPTY, "the stream ended before any content")
 class Opening:
     """The beginning of a stream, held back until there is content.
 
-    data: the bytes so far. failure: why there will be none.
+    failure: why there will be none. model: the name that its chunks carry.
     """
 
-    __slots__ = ("_parser", "data", "failure", "model")
+    __slots__ = ("_parser", "_pieces", "_size", "failure", "model")
 
     def __init__(self) -> None:
         self._parser = EventParser()
-        self.data = b""
+        self._pieces: list[bytes] = []
+        self._size = 0
         self.failure: Failure | None = None
         self.model: str | None = None
 
+    @property
+    def data(self) -> bytes:
+        """The bytes so far."""
+        return b"".join(self._pieces)
+
     def feed(self, piece: bytes) -> bool:
         """True when the waiting is over: with content, an orderly end, or a failure."""
-        self.data += piece
-        if len(self.data) > MAX_OPENING_BYTES:
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._size > MAX_OPENING_BYTES:
             self.failure = _LONG
             return True
         try:

@@ -14,7 +14,6 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 import aiohttp
-from yarl import URL
 
 from fwctl.inference.failures import ErrorClass, Failure, from_status
 from fwctl.inference.limits import limited_by
@@ -87,7 +86,6 @@ class Upstream:
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
         self._loop = asyncio.get_running_loop()
-        self._urls: dict[tuple[str, str], URL] = {}
         self._connect: dict[float, aiohttp.ClientTimeout] = {}
 
     async def open(self, call: Call, target: Target) -> Opened | Refused:
@@ -115,7 +113,7 @@ class Upstream:
 
     async def _exchange(self, call: Call, target: Target, reused: list[bool]) -> Opened | Refused:
         response = await self._session.post(
-            self._url(target.url, call.path),
+            f"{target.url}/{call.path}",
             data=call.body if len(call.body) < _LARGE_BYTES else io.BytesIO(call.body),
             headers=call.headers,
             allow_redirects=False,
@@ -131,12 +129,6 @@ class Upstream:
         finally:
             if not kept:
                 response.close()
-
-    def _url(self, base: str, path: str) -> URL:
-        found = self._urls.get((base, path))
-        if found is None:
-            found = self._urls[base, path] = URL(f"{base}/{path}", encoded=True)
-        return found
 
     def _timeout(self, connect_s: float) -> aiohttp.ClientTimeout:
         found = self._connect.get(connect_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -80,6 +81,17 @@ def test_an_event_without_an_end_is_a_failure_and_memory_stays_bounded() -> None
         opening.feed(piece)
     assert scanner.failure is not None
     assert opening.failure is not None
+
+
+def test_a_long_event_byte_by_byte_takes_linear_time() -> None:
+    event = chunk("x" * 150_000)
+    opening, scanner = Opening(), Scanner()
+    started = time.process_time()
+    for at in range(len(event)):
+        opening.feed(event[at : at + 1])
+        scanner.feed(event[at : at + 1])
+    assert opening.data == event
+    assert time.process_time() - started < 5
 
 
 def test_text_that_looks_like_a_mark_is_text() -> None:
