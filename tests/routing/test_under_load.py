@@ -14,6 +14,7 @@ import pytest
 
 from fwctl.routing.engine import Request
 from fwctl.routing.model import BreakerPolicy, Timeouts
+from tests.routing.serving import config, proxying
 from tests.routing.upstreams import (
     DONE,
     HELLO,
@@ -26,6 +27,7 @@ from tests.routing.upstreams import (
     hangs,
     routing,
     says,
+    upstreams,
 )
 
 GOOD = says(*HELLO)
@@ -143,6 +145,42 @@ async def leaves_nothing_behind(count: int, rounds: int) -> list[int]:
 
 def test_after_random_faults_and_disconnects_no_task_connection_or_descriptor_is_left() -> None:
     asyncio.run(leaves_nothing_behind(300, 3))
+
+
+async def proxy_leaves_nothing_behind(folder: Path, count: int) -> None:
+    """The same through the server, with clients that hang up."""
+    tasks, descriptors = len(asyncio.all_tasks()), open_files()
+    limits = "    timeouts: {first_token: 50ms, idle: 50ms, total: 1s}\n"
+    choice = random.Random(3)
+    async with (
+        upstreams(a=chaos(1), b=chaos(2)) as (base, _),
+        proxying(folder, config(base, "a", "b", route=limits)) as it,
+    ):
+
+        async def one(_number: int) -> None:
+            task = asyncio.ensure_future(it.post())
+            if choice.random() < 0.2:
+                await asyncio.sleep(choice.random() * 0.03)
+                task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+        await many(count, 16, one)
+        assert it.server.proxy is not None
+        async with asyncio.timeout(5):
+            await it.server.proxy.idle()
+        assert "fwctl_route_in_flight 0.0" in (await it.get("/metrics"))[1]
+    async with asyncio.timeout(5):
+        while len(asyncio.all_tasks()) > tasks or open_files() > descriptors:
+            await asyncio.sleep(0.01)
+
+
+def test_clients_that_hang_up_leave_nothing_in_the_server(tmp_path: Path) -> None:
+    asyncio.run(proxy_leaves_nothing_behind(tmp_path, 150))
+
+
+@pytest.mark.deep
+def test_three_thousand_clients_that_hang_up_leave_nothing_in_the_server(tmp_path: Path) -> None:
+    asyncio.run(proxy_leaves_nothing_behind(tmp_path, 3000))
 
 
 @pytest.mark.deep
