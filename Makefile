@@ -29,8 +29,10 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.dev
+types: $(VENV)/.dev  ## the package, and the programs in the documentation
 	$(BIN)/mypy
+	$(BIN)/python -m tests.docs.python_blocks .mypy_cache/pages
+	$(BIN)/mypy --strict $$(ls .mypy_cache/pages/*.py)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

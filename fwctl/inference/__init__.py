@@ -5,15 +5,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_LAZY = {"ask": "client", "ask_async": "client", "Endpoint": "client", "Timeouts": "client", "Ask": "client"}
+if TYPE_CHECKING:
+    from fwctl.inference.client import Ask, Endpoint, Reply, Timeouts, ask, ask_async
+    from fwctl.inference.failures import ErrorClass, Failure
+
+__all__ = ["Ask", "Endpoint", "ErrorClass", "Failure", "Reply", "Timeouts", "ask", "ask_async"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what `_LAZY` names from its module."""
-    if name not in _LAZY:
+    """The public names, imported from their module when they are used."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+    module = "failures" if name in ("ErrorClass", "Failure") else "client"
+    return getattr(import_module(f"{__name__}.{module}"), name)
