@@ -169,6 +169,7 @@ async def _main(env: Env, config: Path, host: str, port: int) -> int:
         print(url, file=env.stdout, flush=True)
         server.say({"event": "listening", "url": url, "routes": list(server.routes.routes)})
         gc.freeze()
+        gc.set_threshold(700, 10, 10)  # short pauses, as Python begins with: no long one under an answer
         await server.stop.wait()
     return Exit.OK
 

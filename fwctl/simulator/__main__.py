@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
 from pathlib import Path
 
-from fwctl.simulator.commands.app import run
-
 _INTERRUPTED = 130
+_ALLOCATIONS = 100_000  # between two collections: most calls end before the first
 
 
 def _utf8(word: str) -> str:
@@ -25,7 +25,10 @@ def main() -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    gc.set_threshold(_ALLOCATIONS)
     try:
+        from fwctl.simulator.commands.app import run
+
         return run(
             [_utf8(word) for word in sys.argv[1:]],
             os.environ,
@@ -34,6 +37,8 @@ def main() -> int:
         )
     except KeyboardInterrupt:
         return _INTERRUPTED
+    finally:
+        gc.freeze()  # the interpreter's last collection has nothing to look through
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ async def _serve(
         print(url, file=out, flush=True)
         print(f"fwctl sim: the Fireworks simulator listens on {url}; nothing is billed", file=err, flush=True)
         gc.freeze()
+        gc.set_threshold(700, 10, 10)  # short pauses, as Python begins with: no long one under an answer
         await stop.wait()
         print("fwctl sim: stopping", file=err, flush=True)
     return 0
