@@ -33,6 +33,7 @@ class Kind(StrEnum):
     SCHEDULES = "list of schedules"
     SECRETS = "list of secrets"
     NAMES = "list of names"
+    COUNTS = "list of whole numbers"
     OBJECT = "object"
 
 

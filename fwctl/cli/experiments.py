@@ -14,6 +14,7 @@ from fwctl.applying.interrupt import Interrupt
 from fwctl.applying.model import ApplyOptions, ApplyResult, Verify
 from fwctl.cli.applies import apply_options
 from fwctl.cli.command import Call
+from fwctl.cli.confirm import ask
 from fwctl.cli.plans import start_times
 from fwctl.cli.progress import listener
 from fwctl.cli.session import Session
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from fwctl.measure.plan import Plan as LoadPlan
     from fwctl.measure.progress import Progress
     from fwctl.measure.target import Target
+    from fwctl.quality.experiment_run import Course
     from fwctl.quality.graders.means import Means
 
 KEY = "FIREWORKS_API_KEY"
@@ -194,6 +196,7 @@ class PlatformWorld:
                 base_url(self.call.env),
                 f"{base}/{candidates[name]}",
                 self.call.env.environ.get(KEY),
+                extra={"perf_metrics_in_response": True},
                 deployment=f"{base}/{candidates[name]}",
                 api_key_env=KEY,
             )
@@ -230,3 +233,26 @@ def require_key(call: Call) -> None:
             f"{KEY} is not set, so no request could be sent to the candidates",
             next_steps=[f"export {KEY}=... (any text for the simulator)"],
         )
+
+
+def confirm_course(call: Call, course: Course, *, yes: bool) -> None:
+    """Say what it will do and cost, and ask once when something is created."""
+    from fwctl.quality.experiment_quality import foretold
+    from fwctl.units import format_usd
+
+    for line in foretold(course.experiment, course.cases):
+        call.output.message(line)
+    creates = [
+        change for change in (course.plan.changes if course.plan else ()) if "create" in change.actions
+    ]
+    if not creates:
+        return
+    state = course.state
+    for name in state.candidates:
+        price = state.usd_per_hour.get(name)
+        call.output.message(f"{name}: {state.candidates[name]}, {format_usd(price, ' an hour a replica')}")
+    call.output.message(
+        f"{format_usd(course.start_usd())} to start them all, at most {format_usd(state.cap_usd)} in all, "
+        f"deleted by {state.end:%Y-%m-%d %H:%M} UTC"
+    )
+    ask(call, f"type yes to create {len(creates)} candidates", "yes", yes=yes)

@@ -215,5 +215,5 @@ def _argument(verb: str, value: Any) -> str:
 
 def _only(verb: str, value: Sequence[str] | None) -> str:
     if value is None or isinstance(value, str) or len(value) != 1:
-        raise UsageError(f"{verb} takes exactly one model, not {value!r}")
+        raise UsageError(f"{verb} takes exactly one of it, not {value!r}")
     return _argument(verb, value[0])

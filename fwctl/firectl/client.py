@@ -129,6 +129,14 @@ class Firectl:
     def list_models(self) -> list[Row]:
         return self._list("model list", "models")
 
+    def get_dataset(self, dataset_id: str) -> Row:
+        """Raises with error_class `not_found` when it does not exist, as `get_tuning_job` does."""
+        return self._get("dataset get", dataset_id)
+
+    def get_tuning_job(self, job_id: str) -> Row:
+        """A supervised fine-tuning job."""
+        return self._get("supervised-fine-tuning-job get", job_id)
+
     def list_quotas(self) -> list[Row]:
         return self._list("quota list", "quotas")
 

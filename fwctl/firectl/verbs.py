@@ -1,7 +1,8 @@
 """The firectl commands that fwctl uses besides deployment create and update, one row each.
 
 Source: docs.fireworks.ai, tools-sdks/firectl/commands/*, deployments/deployment-tags and
-deployments/routers, read 2026-11-30.
+deployments/routers, read 2026-11-30; fine-tuning: the commands supervised-fine-tuning-job-create and
+dataset-create there, read 2026-12-01.
 """
 
 from __future__ import annotations
@@ -60,6 +61,19 @@ VERBS: Mapping[str, Verb] = {
         options={**_ROUTER, "session_affinity": "--session-affinity"}, joined=frozenset({"deployments"})
     ),
     "router delete": Verb(),
+    "dataset create": Verb(argument="file"),
+    "supervised-fine-tuning-job create": Verb(
+        target="--job-id",
+        options={
+            "base_model": "--base-model",
+            "dataset": "--dataset",
+            "output_model": "--output-model",
+            "epochs": "--epochs",
+            "lora_rank": "--lora-rank",
+        },
+    ),
+    "dataset get": Verb(reads=True),
+    "supervised-fine-tuning-job get": Verb(reads=True),
     "deployment get": Verb(reads=True),
     "deployment list": Verb(None, options={**_LIST, "show_deleted": "--show-deleted"}, reads=True),
     "deployment-shape get": Verb(reads=True),

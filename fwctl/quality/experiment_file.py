@@ -53,15 +53,15 @@ def load_experiment(path: Path, *, environ: AnyMapping[str, str], shown_as: str 
 
 
 def check_experiment(
-    given: Given, *, environ: AnyMapping[str, str], need_secrets: bool = True
+    given: Given, *, environ: AnyMapping[str, str], need_secrets: bool = True, most: int = MOST
 ) -> tuple[Experiment | None, tuple[Diagnostic, ...]]:
     """As `load_experiment`, from bytes; the suite stays as it is written. Advice (FW4xx) is left out: a
-    candidate is to be tried, not to be kept."""
+    candidate is to be tried, not to be kept. most: candidates that there may be."""
     report = Report(Sources())
     (file,) = parse_all([given], None, report)
     experiment = None
     if file.root is not None:
-        experiment = _File(file, report, environ, need_secrets).read()
+        experiment = _File(file, report, Run(report, environ, _accepted(file), need_secrets), most).read()
     found = tuple(
         replace(item, path=item.path.replace("/deployments/", "/candidates/", 1) if item.path else None)
         for item in report.finish(strict=False)
@@ -69,6 +69,16 @@ def check_experiment(
     )
     failed = any(item.severity is Severity.ERROR for item in found)
     return (None if failed else experiment), found
+
+
+def _accepted(file: ParsedFile) -> frozenset[str]:
+    """The values that `settings.accept_unknown` names."""
+    names = node_at(file.root, "settings", "accept_unknown") if file.root is not None else None
+    return (
+        frozenset(getattr(item, "text", "") for item in names.items)
+        if isinstance(names, Sequence)
+        else frozenset()
+    )
 
 
 @dataclass(slots=True)
@@ -82,17 +92,14 @@ class _Candidate:
 class _File:
     """One parsed file on its way to an Experiment."""
 
-    def __init__(
-        self, file: ParsedFile, report: Report, environ: AnyMapping[str, str], need_secrets: bool
-    ) -> None:
+    def __init__(self, file: ParsedFile, report: Report, run: Run, most: int) -> None:
         assert file.root is not None
-        names = node_at(file.root, "settings", "accept_unknown")
-        accepted = [getattr(item, "text", "") for item in names.items] if isinstance(names, Sequence) else []
         self.file = file
         self.root: Mapping = file.root
         self.report = report
-        self.run = Run(report, environ, frozenset(accepted), need_secrets)
-        self.reader = Reader(self.run)
+        self.run = run
+        self.most = most
+        self.reader = Reader(run)
 
     def read(self) -> Experiment | None:
         if self.file.kind != KIND:
@@ -122,10 +129,9 @@ class _File:
             self._decided(base)
         written = top.values.get("candidates")
         entries = written.entries if isinstance(written, Mapping) else {}
-        if isinstance(written, Mapping) and not FEWEST <= len(entries) <= MOST:
-            self._wrong(
-                "candidates", f"an experiment has {FEWEST} to {MOST} candidates, not {len(entries)}", "FW203"
-            )
+        if isinstance(written, Mapping) and not FEWEST <= len(entries) <= self.most:
+            count = f"an experiment has {FEWEST} to {self.most} candidates, not {len(entries)}"
+            self._wrong("candidates", count, "FW203")
         found = [self._candidate(name, key, node, base.checked) for name, (key, node) in entries.items()]
         return [item for item in found if item is not None]
 

@@ -10,6 +10,7 @@ from difflib import unified_diff
 from typing import Any
 
 from fwctl.catalog.experiment_fields import GIVEN
+from fwctl.catalog.fields import BY_PATH
 from fwctl.quality.experiment import Experiment
 from fwctl.spec.files import Given
 from fwctl.spec.load import load_given
@@ -57,14 +58,29 @@ def diff(
     account: str,
 ) -> str | None:
     """A unified diff of the spec file, None when its text cannot be changed without a doubt."""
-    lines = text.splitlines(keepends=True)
-    edited = _edited(file, lines, entry, changes)
-    if edited is None:
+    after = edited(file, text, entry, changes, environ=environ, account=account)
+    if after is None:
         return None
-    spec = load_given([Given(file, "".join(edited).encode())], environ=environ, account=account).spec
-    if not _means(spec, entry, changes):
+    lines = (text.splitlines(keepends=True), after.splitlines(keepends=True))
+    return "".join(unified_diff(*lines, f"a/{file}", f"b/{file}", n=2))
+
+
+def edited(
+    file: str,
+    text: str,
+    entry: Deployment,
+    changes: Mapping[str, Any],
+    *,
+    environ: Mapping[str, str],
+    account: str,
+) -> str | None:
+    """The text of the file with these changes, None when it cannot be changed without a doubt."""
+    found = _edited(file, text.splitlines(keepends=True), entry, changes)
+    if found is None:
         return None
-    return "".join(unified_diff(lines, edited, f"a/{file}", f"b/{file}", n=2))
+    after = "".join(found)
+    spec = load_given([Given(file, after.encode())], environ=environ, account=account).spec
+    return after if _means(spec, entry, changes) else None
 
 
 def _edited(file: str, lines: list[str], entry: Deployment, changes: Mapping[str, Any]) -> list[str] | None:
@@ -138,8 +154,16 @@ def _scalar(value: Any) -> str | None:
 def _means(spec: Spec | None, entry: Deployment, changes: Mapping[str, Any]) -> bool:
     """True when the edited file means the old entry with exactly these changes."""
     now = spec.deployments.get(entry.name) if spec is not None else None
-    goal = {path: value for path, value in {**entry.fields, **changes}.items() if value is not None}
-    return now is not None and dict(now.fields) == goal and dict(now.own) == dict(entry.own)
+    if now is None:
+        return False
+    own = {path: value for path, value in changes.items() if not BY_PATH[path].managed}
+    goal = {path: value for path, value in {**entry.fields, **changes}.items() if path not in own}
+    same = dict(now.own) == _without_none({**entry.own, **own})
+    return same and dict(now.fields) == _without_none(goal)
+
+
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {path: value for path, value in values.items() if value is not None}
 
 
 def snippet(name: str, changes: Mapping[str, Any]) -> str:

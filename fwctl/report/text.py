@@ -35,6 +35,10 @@ LAYOUTS: dict[str, str] = {
     "route drill": "route_drill_text",
     "shapes": "shapes_text",
     "show": "plan_text",
+    **dict.fromkeys(
+        [f"speculate {word}" for word in ("adapt", "collect", "train", "evaluate", "decide", "watch")],
+        "speculation_adapt_text",
+    ),
     "speculate explain": "speculation_explain_text",
     "speculate replay": "speculation_replay_text",
     "status": "status_text",

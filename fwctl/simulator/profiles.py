@@ -100,6 +100,7 @@ SWITCHES: dict[str, Switch] = {
     "base_model_filter": _same("list filter on base_model works", _YES_NO, "no", "no"),
     "deleting_s": Switch("seconds a deleted deployment stays DELETING", (), ("98", "98", "98", "98")),
     "hard_delete_s": _same("seconds until a hard delete frees the ID", (), "4", "30"),
+    "job_s": _same("seconds that a training job takes", (), "1800", "1800"),
     "undelete_failed": Switch("undelete works from FAILED", _YES_NO, ("yes", "no", "no", "no")),
     "preemptible_unknown_flag": _same(
         "--preemptible on old builds", ("unknown", "ignored"), "unknown", "ignored"

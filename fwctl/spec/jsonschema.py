@@ -202,6 +202,7 @@ _TYPES: dict[Kind, Callable[[Field], dict[str, Any]]] = {
     Kind.ID: lambda _: {"type": "string", "anyOf": [{"pattern": _ID}, _REFERENCE]},
     Kind.MODELS: lambda _: {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
     Kind.NAMES: lambda _: {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+    Kind.COUNTS: lambda row: {"type": "array", "items": _int(row), "uniqueItems": True},
     Kind.SECRETS: lambda _: {
         "type": "array",
         "items": {"type": "string", "pattern": r"^\$\{env:[A-Za-z_][A-Za-z0-9_]*\}$"},

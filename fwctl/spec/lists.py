@@ -8,7 +8,7 @@ from fwctl.catalog.fields import Field, Kind
 from fwctl.errors import Severity
 from fwctl.redact import Secret
 from fwctl.spec import environment
-from fwctl.spec.amounts import number
+from fwctl.spec.amounts import number, whole_number
 from fwctl.spec.mistakes import wrong_type
 from fwctl.spec.nodes import Broken, Mapping, Scalar, Sequence, Written, place
 from fwctl.spec.report import shown
@@ -49,6 +49,23 @@ def names(reader: Reader, row: Field, node: Written, path: str) -> list[str] | N
             texts.append(text)
             kept.append(below)
     return texts
+
+
+def counts(reader: Reader, row: Field, node: Written, path: str) -> list[int] | None:
+    """Whole numbers within the bounds of the row, each once."""
+    items = items_of(reader, row, node, path)
+    if items is None:
+        return None
+    each = Field(row.path, Kind.INT, row.doc, minimum=row.minimum, maximum=row.maximum)
+    found: list[int] = []
+    for below, item in items:
+        value = whole_number(reader, each, item, below)
+        if value is not None and value in found:
+            message = f"{path} names {value} twice"
+            reader.problem("FW203", reader.checked.places[below], message, "remove one", path=below)
+        elif value is not None:
+            found.append(value)
+    return found
 
 
 def secrets(reader: Reader, row: Field, node: Written, path: str) -> list[Secret] | None:

@@ -122,6 +122,7 @@ _READERS: dict[Kind, Callable[[Reader, Field, Written, str], Any]] = {
     Kind.SHAPE: _shape,
     Kind.MODELS: lists.names,
     Kind.NAMES: lists.names,
+    Kind.COUNTS: lists.counts,
     Kind.SECRETS: lists.secrets,
     Kind.TARGETS: lists.mapping,
     Kind.TAGS: lists.mapping,

@@ -49,7 +49,7 @@ def experiment_run(
     interrupted or killed run goes on when the same command is given again.
     Exit 4: there is no winner, or the spend cap was reached.
     """
-    from fwctl.cli.experiments import PlatformWorld, require_key
+    from fwctl.cli.experiments import PlatformWorld, confirm_course, require_key
     from fwctl.measure.suite import load as load_suite
     from fwctl.quality.experiment_file import load_experiment
     from fwctl.quality.experiment_run import Choices, Course
@@ -64,7 +64,7 @@ def experiment_run(
         world = PlatformWorld(call, session)
         course = Course(experiment, world, call.env.cwd / STATE_FOLDER, suite, choices)
         course.prepare()
-        _ask(call, course, yes=yes)
+        confirm_course(call, course, yes=yes)
         state = _go(course)
         live = world.live(experiment.spec)
     body = {
@@ -93,29 +93,6 @@ def _alone(call: Call, name: str, word: str) -> AbstractContextManager[str | Non
 
     path = folder_of(call.env.cwd / STATE_FOLDER, name) / "run.lock"
     return apply_lock(path, call.env.clock, f"fwctl experiment {word}")
-
-
-def _ask(call: Call, course: Course, *, yes: bool) -> None:
-    """Say what it will do and cost, and ask once when something is created."""
-    from fwctl.quality.experiment_quality import foretold
-    from fwctl.units import format_usd
-
-    for line in foretold(course.experiment, course.cases):
-        call.output.message(line)
-    creates = [
-        change for change in (course.plan.changes if course.plan else ()) if "create" in change.actions
-    ]
-    if not creates:
-        return
-    state = course.state
-    for name in state.candidates:
-        price = state.usd_per_hour.get(name)
-        call.output.message(f"{name}: {state.candidates[name]}, {format_usd(price, ' an hour a replica')}")
-    call.output.message(
-        f"{format_usd(course.start_usd())} to start them all, at most {format_usd(state.cap_usd)} in all, "
-        f"deleted by {state.end:%Y-%m-%d %H:%M} UTC"
-    )
-    ask(call, f"type yes to create {len(creates)} candidates", "yes", yes=yes)
 
 
 def _end(state: State) -> tuple[Exit, tuple[()], FwctlError | None]:

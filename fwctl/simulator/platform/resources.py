@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from fwctl.simulator.platform import names
 from fwctl.simulator.platform.errors import PlatformError, precondition
-from fwctl.simulator.platform.tuning import JOB_S
 from fwctl.simulator.platform.world import World
 from fwctl.simulator.timing import rfc3339
 
@@ -56,8 +55,9 @@ def _shown(world: World, kind: Kind, doc: Doc) -> Doc:
     public = {key: value for key, value in doc.items() if key != "_sim"}
     if kind.job and doc.get("state") == "JOB_STATE_RUNNING":
         started = doc["_sim"]["createdS"]
-        if world.now >= started + JOB_S:
-            public |= {"state": "JOB_STATE_COMPLETED", "completedTime": rfc3339(started + JOB_S)}
+        end = started + world.profile.number("job_s")
+        if world.now >= end:
+            public |= {"state": "JOB_STATE_COMPLETED", "completedTime": rfc3339(end)}
     return public
 
 

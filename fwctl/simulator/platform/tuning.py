@@ -21,7 +21,6 @@ from fwctl.simulator.timing import rfc3339
 Doc = dict[str, Any]
 
 JOBS = "supervisedFineTuningJobs"
-JOB_S = 1800.0  # simulated length of every job
 _SKETCH = 2048
 _WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -80,7 +79,11 @@ def closeness(sketch: list[int], text: str) -> float:
 
 
 def _ended(world: World, job: Doc) -> bool:
-    return bool(job["state"] == "JOB_STATE_RUNNING" and world.now >= job["_sim"]["createdS"] + JOB_S)
+    return bool(job["state"] == "JOB_STATE_RUNNING" and world.now >= _end_s(world, job))
+
+
+def _end_s(world: World, job: Doc) -> float:
+    return float(job["_sim"]["createdS"]) + world.profile.number("job_s")
 
 
 def _output(job: Doc) -> str:
@@ -90,7 +93,7 @@ def _output(job: Doc) -> str:
 
 def _model(world: World, job: Doc) -> Doc:
     dataset = world.tx.get("datasets", str(job.get("dataset", ""))) or {}
-    done = rfc3339(job["_sim"]["createdS"] + JOB_S)
+    done = rfc3339(_end_s(world, job))
     return {
         "name": _output(job),
         "displayName": job.get("displayName", ""),
