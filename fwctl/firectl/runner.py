@@ -34,7 +34,7 @@ class Runner:
     command: the words that start firectl (`locate`). auth: `env` hands the API key over in
     FIREWORKS_API_KEY; `file` writes it to an auth.ini of mode 0600 in a home folder that exists only
     while the child runs. interrupt: when set, running children are stopped. observe: called with every
-    outcome.
+    outcome. start: what runs the words and returns how they ended; a process but for tests.
     """
 
     command: Sequence[str]
@@ -46,6 +46,7 @@ class Runner:
     interrupt: threading.Event | None = None
     observe: Callable[[Outcome], None] | None = None
     graces: Graces = field(default_factory=Graces)
+    start: Callable[..., Completed] = run_process
     _private: PrivateFolder = field(init=False)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
     _calls: int = field(init=False, default=0)
@@ -101,7 +102,7 @@ class Runner:
         with self._lock:
             self._calls += 1
         try:
-            return run_process(
+            return self.start(
                 argv,
                 env=environ,
                 deadline_s=deadline_s,

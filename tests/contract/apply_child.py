@@ -29,7 +29,7 @@ def main() -> None:
         if passed == int(nth):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    cell = Cell(Path(folder), dict(os.environ))
+    cell = Cell(Path(folder), dict(os.environ), children=True)
     cell.apply(
         story.wanted, plan_options=dict(story.plan_options), crash=crash, parallelism=1, wait_timeout_s=20.0
     )

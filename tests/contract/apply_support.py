@@ -1,4 +1,4 @@
-"""One apply after another against the simulator, each call a real child process."""
+"""One apply after another against the simulator."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,7 +26,9 @@ from fwctl.live.reader import read_live
 from fwctl.planning.engine import make_plan
 from fwctl.planning.model import Plan
 from fwctl.planning.options import PlanOptions
+from fwctl.process import run as run_process
 from fwctl.spec.model import Deployment, Spec
+from tests.contract import near_simulator
 
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"
 FAST = "accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast"
@@ -94,10 +96,14 @@ def serving(refusals: int = 0, body: bytes = b"") -> Iterator[str]:
 
 @dataclass
 class Cell:
-    """A working folder and a simulated platform of its own."""
+    """A working folder and a simulated platform of its own.
+
+    children: every call of firectl is a process; otherwise only those that meet faults.
+    """
 
     folder: Path
     environ: dict[str, str] = field(default_factory=dict)  # added to the cell's own
+    children: bool = False
     events: list[Mapping[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -120,19 +126,13 @@ class Cell:
     def firectl(self, timeout_s: float = 20.0, command: Sequence[str] = SIMULATOR) -> Firectl:
         from fwctl.firectl.runner import Runner
 
-        runner = Runner(command, "acme", self.env(), timeout_s)
+        start = run_process if self.children else near_simulator.start
+        runner = Runner(command, "acme", self.env(), timeout_s, start=start)
         return Firectl(runner, retry=RetryPolicy(attempts=4, first_s=0.01))
 
     def sim(self, *words: str) -> str:
         """One call of the simulator itself."""
-        done = subprocess.run(
-            [*SIMULATOR, *words],
-            env=self.environ,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = near_simulator.start([*SIMULATOR, *words], env=self.environ, cwd=self.folder, deadline_s=60.0)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -169,7 +169,8 @@ class Cell:
         )
 
     def state(self) -> dict[str, Any]:
-        """Deployments: what two runs must agree on, everything but times, people and counters."""
+        """Deployments when none is on its way out: what two runs must agree on, everything but times,
+        people and counters."""
         return self._listed("deployment")
 
     def everything(self) -> dict[str, Any]:
@@ -177,8 +178,15 @@ class Cell:
         return {noun: self._listed(noun) for noun in ("deployment", "router", "deployed-model")}
 
     def _listed(self, noun: str) -> dict[str, Any]:
-        rows = json.loads(self.sim(noun, "list", "-a", "acme", "-o", "json") or "[]")
+        rows = self._rows(noun)
+        while any(row.get("state") == "DELETING" for row in rows):
+            time.sleep(0.01)
+            rows = self._rows(noun)
         return {identity(noun, row): stable(row) for row in rows}
+
+    def _rows(self, noun: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(self.sim(noun, "list", "-a", "acme", "-o", "json") or "[]")
+        return found
 
 
 def identity(noun: str, row: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Plan and apply against the simulator, each call a real child process."""
+"""Plan and apply against the simulator; where processes matter, each call is a real child."""
 
 from __future__ import annotations
 
@@ -40,8 +40,13 @@ def outcomes(result: ApplyResult) -> list[Outcome]:
     return [item.outcome for item in result.results]
 
 
-@pytest.mark.parametrize("profile", ["2025", "2026-07", "latest", "hostile"])
-def test_after_an_apply_the_plan_is_empty_and_a_second_apply_makes_no_call(cell: Cell, profile: str) -> None:
+@pytest.mark.parametrize(
+    ("profile", "children"), [("2025", False), ("2026-07", False), ("latest", True), ("hostile", True)]
+)
+def test_after_an_apply_the_plan_is_empty_and_a_second_apply_makes_no_call(
+    cell: Cell, profile: str, children: bool
+) -> None:
+    cell.children = children
     cell.environ["FIRECTL_SIM_PROFILE"] = profile
     wanted = spec(entry("a"), entry("b", values(replicas__max=3, display_name="Chat, b")))
     result = cell.apply(wanted)
@@ -130,6 +135,7 @@ def test_an_id_that_a_deleted_deployment_holds_is_purged_only_on_purpose(cell: C
     wanted = spec(entry("a"))
     cell.apply(wanted)
     cell.sim("deployment", "delete", "a", "-a", "acme")
+    assert cell.state() == {}
     result = cell.apply(wanted)
     assert (outcomes(result), result.exit_code) == ([Outcome.SKIPPED], Exit.REFUSED)
     result = cell.apply(spec(entry("a", lifecycle__reuse_deleted_id="hard_delete")))
@@ -138,7 +144,8 @@ def test_an_id_that_a_deleted_deployment_holds_is_purged_only_on_purpose(cell: C
 
 
 def test_two_machines_that_apply_at_once_make_one_of_each(cell: Cell, tmp_path: Path) -> None:
-    other = Cell(tmp_path / "other", {"FIRECTL_SIM_HOME": cell.environ["FIRECTL_SIM_HOME"]})
+    other = Cell(tmp_path / "other", {"FIRECTL_SIM_HOME": cell.environ["FIRECTL_SIM_HOME"]}, children=True)
+    cell.children = True
     wanted = spec(entry("a"), entry("b"), entry("c"))
     plans = [cell.plan(wanted), other.plan(wanted)]
     with ThreadPoolExecutor(2) as pool:
@@ -168,6 +175,7 @@ def test_a_secret_reaches_the_platform_and_nothing_else(cell: Cell) -> None:
         fields = {"direct_route.type": "INTERNET", "direct_route.api_keys": keys}
         return spec(entry("a", {**values(region="US_IOWA_1"), **fields}))
 
+    cell.children = True
     assert outcomes(cell.apply(keyed("canary-key-one"))) == [Outcome.DONE]
     assert actions(cell.plan(keyed("canary-key-one"))) == [("no-op",)]
     result = cell.apply(keyed("canary-key-two"))
