@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 $(BIN)/fwctl: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[runtime]'
 	@touch $(BIN)/fwctl
 
 $(VENV)/.dev: pyproject.toml $(BIN)/fwctl

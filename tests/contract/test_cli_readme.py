@@ -8,25 +8,18 @@ from pathlib import Path
 import pytest
 
 from fwctl.cli.generate import with_tables
-from tests.cli import readme_tour
 from tests.contract.cli_support import ROOT, Sandbox
+from tests.docs import console
 
 README = (ROOT / "README.md").read_text()
 
 
 def test_the_tour_shows_what_is_really_printed(tmp_path: Path) -> None:
-    tour = readme_tour.read(ROOT / "README.md")
+    tour = console.read(ROOT / "README.md")
     box = Sandbox(tmp_path)
     del box.environ["FIRECTL_SIM_HOME"], box.environ["FIRECTL_SIM_SPEED"], box.environ["FWCTL_FIRECTL"]
-    done = box.run("bash", "-c", readme_tour.script(tour), timeout=120)
-    real = readme_tour.outputs(done.out, len(tour))
-    assert len(real) == len(tour), done.err
-    wrong = {
-        step.command: why
-        for step, lines in zip(tour, real, strict=True)
-        if (why := readme_tour.difference(step.shown, lines))
-    }
-    assert not wrong, done.err
+    done = box.run("bash", "-c", console.script(tour), timeout=120)
+    assert console.problems(tour, done.out) == [], done.err
 
 
 def test_the_tables_of_commands_and_exit_codes_are_true() -> None:

@@ -15,13 +15,12 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.cli.readme_tour import difference
-
 BLOCK = re.compile(
     r"(?:<!-- (?P<mark>not run|first): (?P<text>[^\n]*?) -->\n+)?```console\n(?P<body>.*?)```", re.DOTALL
 )
 # Exit codes that no documented command may have: wrong usage, a bug, not found by the shell.
 NEVER = (64, 70, 126, 127)
+ELISION = "..."
 
 
 @dataclass
@@ -82,6 +81,22 @@ def problems(commands: list[Step], printed: str) -> list[str]:
         if step.shown and (why := difference(step.shown, output.splitlines())):
             wrong.append(f"`{step.command}`: {why}")
     return wrong
+
+
+def difference(shown: list[str], real: list[str]) -> str:
+    """Why the lines of a page are not what was printed; empty when they are."""
+    at = 0
+    free = False
+    for line in shown:
+        if line == ELISION:
+            free = True
+            continue
+        where = next((i for i in range(at, len(real)) if real[i] == line), None)
+        if where is None or (not free and where != at):
+            found = real[at] if at < len(real) else "the end"
+            return f"{line!r} is shown, {found!r} was printed"
+        at, free = where + 1, False
+    return "" if free or at == len(real) else f"{real[at]!r} was printed and is not shown"
 
 
 def read(path: Path) -> list[Step]:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.readme_tour import difference
 from tests.contract.cli_support import ROOT
 from tests.docs import python_blocks
+from tests.docs.console import difference
 from tests.simulator.http.support import KEY, SERVERLESS, Sim, serving
 
 PAGES = python_blocks.pages()
