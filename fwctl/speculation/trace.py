@@ -9,6 +9,7 @@ from typing import Any
 
 OTHER = "other"
 MAX_TYPE_LENGTH = 100
+MAX_LEVELS = 16  # of lists and objects around a text; APIs use two
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +119,18 @@ def _of_response(response: dict[str, Any]) -> str:
     return text_of(message.get("content")) if isinstance(message, dict) else text_of(first.get("text"))
 
 
-def text_of(value: object) -> str:
-    """A text, the `content` of an object, or the text parts of a list; empty for anything else."""
+def text_of(value: object, levels: int = MAX_LEVELS) -> str:
+    """A text, the `content` of an object, or the text parts of a list; empty for anything else, and for
+    what is nested deeper than so many levels."""
     if isinstance(value, str):
         return value
-    if isinstance(value, dict):
+    if isinstance(value, dict) and levels:
         inner = value.get("content", value.get("text"))
-        return inner if isinstance(inner, str) else text_of(inner) if isinstance(inner, list) else ""
-    if isinstance(value, list):
-        return "".join(text_of(part) for part in value if isinstance(part, str | dict))
+        return (
+            inner if isinstance(inner, str) else text_of(inner, levels - 1) if isinstance(inner, list) else ""
+        )
+    if isinstance(value, list) and levels:
+        return "".join(text_of(part, levels - 1) for part in value if isinstance(part, str | dict))
     return ""
 
 

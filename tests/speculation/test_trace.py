@@ -166,3 +166,13 @@ def test_no_line_breaks_a_replay(item: dict[str, Any]) -> None:
         except UnusableTraceError:
             return
     judge(replayer.tally, options)
+
+
+def test_a_text_below_a_thousand_brackets_is_no_text() -> None:
+    deep: object = "x"
+    for _ in range(400):
+        deep = [{"content": deep}]
+    found = read({"prompt": deep, "completion": "y", "prediction": deep})
+    assert (found.prompt, field(found, "prediction")) == ("", "")
+    with pytest.raises(UnusableTraceError, match=NO_ANSWER):
+        read({"prompt": "p", "completion": {"choices": [{"message": {"content": deep}}]}})
