@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import unquote
 
 from fwctl.inference.failures import ErrorClass, Failure
 from fwctl.inference.grammar import problems
@@ -124,21 +125,46 @@ def schema_problem(schema: Mapping[str, Any]) -> str | None:
 
     try:
         validator_for(schema).check_schema(dict(schema))
-        outside = next(_references(schema), None)
-    except (SchemaError, RecursionError, re.error):
-        return "the schema is not a valid JSON Schema"
-    return f"the schema refers to another document, {outside[:80]!r}" if outside else None
+        references = list(_references(schema, schema))
+    except SchemaError as error:
+        at = "/" + "/".join(str(part) for part in error.absolute_path)
+        return f"the schema is not a valid JSON Schema: {error.message[:120]} at {at[:120]}"
+    except RecursionError:
+        return "the schema is not a valid JSON Schema: it is nested too deeply"
+    except re.error as error:
+        return f"the schema is not a valid JSON Schema: it has a pattern that is none, {error}"
+    for name, root in references:
+        if not name.startswith("#"):
+            return f"the schema refers to another document, {name[:80]!r}"
+        if name.startswith("#/") and not _leads_somewhere(root, name):
+            return f"the schema refers to {name[:80]!r}, which it does not have"
+    return None
 
 
-def _references(schema: Any) -> Iterator[str]:
+def _leads_somewhere(schema: Any, pointer: str) -> bool:
+    """Whether a JSON pointer (`#/$defs/x`, RFC 6901) names a part of the schema."""
+    for part in unquote(pointer).split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(schema, Mapping) and name in schema:
+            schema = schema[name]
+        elif isinstance(schema, list) and name.isdecimal() and int(name) < len(schema):
+            schema = schema[int(name)]
+        else:
+            return False
+    return True
+
+
+def _references(schema: Any, root: Any) -> Iterator[tuple[str, Any]]:
+    """Every reference with the schema that its pointer begins in: the nearest one with an `$id`."""
     if isinstance(schema, Mapping):
+        root = schema if isinstance(schema.get("$id"), str) else root
         for key, value in schema.items():
-            if key in ("$ref", "$dynamicRef") and isinstance(value, str) and not value.startswith("#"):
-                yield value
-            yield from _references(value)
+            if key in ("$ref", "$dynamicRef") and isinstance(value, str):
+                yield value, root
+            yield from _references(value, root)
     elif isinstance(schema, list):
         for value in schema:
-            yield from _references(value)
+            yield from _references(value, root)
 
 
 def _against(value: Any, schema: Mapping[str, Any]) -> Failure | None:

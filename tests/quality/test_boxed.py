@@ -119,4 +119,4 @@ def test_a_function_that_cannot_be_loaded_is_found_before_anything_is_sent(here:
     assert function_problem("mine.py:length", here) is None
     assert "ModuleNotFoundError at broken.py:1" in str(function_problem("broken.py:f", here))
     assert "no function 'nothing'" in str(function_problem("mine.py:nothing", here))
-    assert "FileNotFoundError" in str(function_problem("none.py:f", here))
+    assert "none.py is no regular file" in str(function_problem("none.py:f", here))

@@ -11,7 +11,7 @@ import pytest
 
 from fwctl.quality.graders import GRADERS, module_of, read
 from fwctl.quality.graders.numeric import last_number
-from tests.quality.support import marks, rights, wrong
+from tests.quality.support import marks, rights, spec_of, wrong
 
 
 def test_every_row_of_the_table_has_its_module() -> None:
@@ -55,6 +55,12 @@ def test_the_default_grades_what_only_expects_something() -> None:
         ("json_schema", None, "give `schema`"),
         ({"type": "json_schema", "schema": {"type": "none such"}}, None, "not a valid JSON Schema"),
         ({"type": "json_schema", "schema": {"$ref": "file:///etc/passwd"}}, None, "another document"),
+        (
+            {"type": "json_schema", "schema": {"properties": {"a": {"type": "no"}}}},
+            None,
+            "at /properties/a/type",
+        ),
+        ({"type": "json_schema", "schema": {"$ref": "#/$defs/a"}}, None, "refers to '#/$defs/a', which"),
         ({"type": "function", "function": "grade"}, None, "file.py:name"),
         ({"type": "function", "function": "a.py:f", "time_limit_s": 0}, None, "number of seconds"),
         ("judge", None, "a `rubric`"),
@@ -64,6 +70,12 @@ def test_the_default_grades_what_only_expects_something() -> None:
 )
 def test_what_cannot_work_is_said_before_anything_is_sent(grader: Any, expected: Any, message: str) -> None:
     assert message in wrong(grader, expected)
+
+
+def test_a_reference_begins_in_the_nearest_schema_with_an_id() -> None:
+    inner = {"$id": "inner", "$ref": "#/$defs/a~1b", "$defs": {"a/b": {}}}
+    spec_of({"type": "json_schema", "schema": {"$id": "outer", "$defs": {"inner": inner}}})
+    spec_of({"type": "json_schema", "schema": {"anyOf": [{"type": "null"}, {"$ref": "#/anyOf/0"}]}})
 
 
 def test_exact() -> None:

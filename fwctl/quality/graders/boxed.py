@@ -48,6 +48,9 @@ def grade(items: Sequence[Item], means: Means) -> Iterator[Mark]:
 
 def function_problem(function: str, means: Means) -> str | None:
     """What keeps a user's function from being called, learned by importing its file in a child."""
+    file = _where(function, means)["file"]
+    if not Path(file).is_file():
+        return f"{file} is no regular file; `function` is named relative to the prompt set"
     marks = list(_attempt([], means, {"kind": "function", **_where(function, means)}, START_LIMIT_S))
     return marks[0].note if marks else None
 
