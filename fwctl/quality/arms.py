@@ -31,13 +31,18 @@ class Arm:
 
     @property
     def plan(self) -> Mapping[str, Any]:
-        """What the run was started with; empty when its run.json is gone."""
+        """What the run was started with; empty when its run.json is gone or damaged."""
+        path = self.folder / "run.json"
         try:
-            with (self.folder / "run.json").open("rb") as file:
-                found = json.loads(file.read(LARGEST_BYTES))["plan"]
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            if not path.is_file():  # a pipe could be read for ever
+                return {}
+            with path.open("rb") as file:
+                found: dict[str, Any] = json.loads(file.read(LARGEST_BYTES))["plan"]
+            sound = isinstance(found.get("suite", {}).get("path", ""), str)
+            sound &= all(isinstance(target["model"], str) for target in found["targets"])
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return found if sound else {}
 
     @property
     def figures(self) -> Mapping[str, Any]:

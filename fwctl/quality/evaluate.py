@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from fwctl.env import Clock
 from fwctl.errors import UsageError
-from fwctl.measure.lines import read_rows
 from fwctl.measure.plan import Plan
 from fwctl.measure.progress import Watch
 from fwctl.measure.run import run
 from fwctl.measure.target import Target
+from fwctl.quality.answers import read_answers
 from fwctl.quality.cases import Cases, request_warnings, require_grammars
 from fwctl.quality.graders.judge import LEAST_AGREEMENT, consistency
 from fwctl.quality.graders.means import Means
@@ -96,12 +97,12 @@ def grade_folder(evaluation: Evaluation, summary: Mapping[str, Any]) -> dict[str
 
 def _quality(evaluation: Evaluation) -> dict[str, Any]:
     plan, cases = evaluation.plan, evaluation.cases
-    found = totals(read_grades(plan.out / NAME))
+    found = totals(read_grades(plan.out / NAME), [target.name for target in plan.targets])
     warnings = request_warnings(cases, plan.targets)
     warnings += _used_up(read_grades(plan.out / NAME))
     last = last_attempts(plan.records)
-    structured = structured_counts(read_rows(plan.records), last, cases, plan.targets)
-    warnings += lost_reasoning(read_rows(plan.records), last, cases, plan.targets)
+    structured = structured_counts(read_answers(plan.records), last, cases, plan.targets)
+    warnings += lost_reasoning(read_answers(plan.records), last, cases, plan.targets)
     for name, figures in found.items():
         figures["structured"] = structured.get(name)
     judge = _judge(plan.out, evaluation.means)
@@ -178,7 +179,8 @@ def _start_again(out: Path, mark: Path, digest: str) -> None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        # A pipe could be read for ever.
+        found = json.loads(path.read_bytes()) if path.is_file() else {}
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -198,9 +200,24 @@ def stored_plan(folder: Path, targets_of: Callable[[Mapping[str, Any]], Target])
     row = _read(folder / "run.json").get("plan")
     try:
         assert row is not None
+        assert all(_is_target(target) for target in row["targets"])
         plan = from_json(row, [targets_of(target) for target in row["targets"]])
-    except (AssertionError, KeyError, TypeError, ValueError):
+    except (AssertionError, AttributeError, KeyError, TypeError, ValueError):
         raise UsageError(
             f"{folder} holds no run that can be graded", next_steps=["fwctl eval run --out DIR"]
         ) from None
     return plan
+
+
+_TARGET: dict[str, tuple[type, ...]] = {
+    "name": (str,),
+    "url": (str,),
+    "model": (str,),
+    "extra": (dict,),
+    "response_format": (dict, NoneType),
+}
+
+
+def _is_target(row: Mapping[str, Any]) -> bool:
+    """Whether what makes the body of a request has the types that a run writes."""
+    return all(isinstance(row[name], kinds) for name, kinds in _TARGET.items())

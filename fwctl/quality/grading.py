@@ -11,7 +11,7 @@ from typing import Any
 from fwctl.errors import UsageError
 from fwctl.inference.failures import ErrorClass
 from fwctl.inference.structured import after_reasoning
-from fwctl.measure.lines import read_rows
+from fwctl.quality.answers import read_answers
 from fwctl.quality.cases import Case, Cases
 from fwctl.quality.degenerate import degenerate
 from fwctl.quality.graders import GRADERS, module_of
@@ -29,7 +29,7 @@ Key = tuple[str, str, int]
 ONLY_REASONING = "length: the tokens were used up by reasoning"
 
 # What a failed request means for the answer; every other class is a failure of the request.
-_OUTCOMES = {
+_OUTCOMES: dict[str, Outcome] = {
     ErrorClass.EMPTY: Outcome.EMPTY,
     ErrorClass.TRUNCATED: Outcome.TRUNCATED,
     ErrorClass.LENGTH: Outcome.TRUNCATED,
@@ -70,11 +70,8 @@ def read_grades(path: Path) -> Iterator[Row]:
 
 
 def key_of(row: Row) -> Key:
-    """What names one answer of a run. Raises UsageError for a line without it."""
-    repeat = row["repeat"]
-    if not isinstance(repeat, int) or isinstance(repeat, bool):
-        raise UsageError("a record has no number as its `repeat`: records.jsonl is damaged")
-    return str(row["target"]), str(row["prompt_id"]), repeat
+    """What names one answer of a run."""
+    return row["target"], row["prompt_id"], row["repeat"]
 
 
 def attempt_of(row: Row) -> int:
@@ -86,7 +83,7 @@ def attempt_of(row: Row) -> int:
 def last_attempts(records: Path) -> dict[Key, int]:
     """The highest attempt of every measured answer; more than 1 where a cut-off answer was asked again."""
     found: dict[Key, int] = {}
-    for row in read_rows(records):
+    for row in read_answers(records):
         if row["measured"] or attempt_of(row) > 1:
             key = key_of(row)
             found[key] = max(found.get(key, 1), attempt_of(row))
@@ -98,7 +95,7 @@ def broken(row: Row, case: Case) -> tuple[Outcome, str] | None:
     error, text = row.get("error_class"), after_reasoning(row.get("text") or "")
     why = degenerate(text)
     if error is not None and error not in (*_BROKEN_FORMAT, ErrorClass.LENGTH):
-        return _OUTCOMES.get(ErrorClass(error), Outcome.FAILED), str(error)
+        return _OUTCOMES.get(error, Outcome.FAILED), str(error)
     if row.get("finish_reason") == "length" and (case.spec is not None or why is not None):
         if why is not None:
             return Outcome.DEGENERATE, why
@@ -118,7 +115,7 @@ def _batches(
 ) -> Iterator[list[Grade]]:
     waiting: dict[str, list[tuple[Row, Case]]] = defaultdict(list)
     at_once: list[Grade] = []
-    for row in read_rows(records):
+    for row in read_answers(records):
         key = key_of(row)
         if key in done or last.get(key) != attempt_of(row):
             continue
@@ -205,9 +202,14 @@ def _grade_of(line: bytes, path: Path, number: int) -> Row:
     try:
         row = json.loads(line)
         Outcome(row["outcome"])
-        key_of(row)
-        str(row["type"])
-    except (ValueError, KeyError, TypeError, RecursionError, UsageError):
-        raise UsageError(f"{path}:{number}: this is not a grade") from None
+        texts = isinstance(row["target"], str) and isinstance(row["prompt_id"], str)
+        good = texts and isinstance(row["type"], str) and type(row["repeat"]) is int
+    except (ValueError, KeyError, TypeError, RecursionError):
+        good = False
+    if not good:
+        raise UsageError(
+            f"{path}:{number}: this is not a grade",
+            next_steps=[f"rm {path}", f"fwctl eval grade {path.parent} makes it again from the answers"],
+        )
     found: Row = row
     return found

@@ -17,10 +17,10 @@ from typing import Any, TextIO
 
 from fwctl.inference.failures import ErrorClass
 from fwctl.inference.structured import next_max_tokens
-from fwctl.measure.lines import read_rows
 from fwctl.measure.record import Record
 from fwctl.measure.sender import open_session, send
 from fwctl.measure.target import Target
+from fwctl.quality.answers import read_answers
 from fwctl.quality.cases import Cases
 from fwctl.quality.grading import Key, attempt_of, key_of, last_attempts
 
@@ -55,7 +55,7 @@ def retry_cut_answers(
 def _cut(records: Path, cases: Cases, targets: Mapping[str, Target], cap: int) -> list[_Todo]:
     """Cut-off structured answers that may still grow."""
     last, found = last_attempts(records), dict[Key, _Todo]()
-    for row in read_rows(records):
+    for row in read_answers(records):
         key, attempt = key_of(row), attempt_of(row)
         target, case = targets.get(key[0]), cases.by_id.get(key[1])
         if last.get(key) != attempt or row.get("error_class") != ErrorClass.LENGTH:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fwctl.errors import UsageError
-from fwctl.measure.lines import read_rows
 from fwctl.measure.suite import load
+from fwctl.quality.answers import read_answers
 from fwctl.quality.arms import Arm
 from fwctl.quality.grading import Row, attempt_of, key_of
 from fwctl.quality.model import BROKEN, Outcome
@@ -56,13 +56,13 @@ def differing(base: Arm, candidate: Arm, kind: str, limit: int) -> dict[str, Any
 
 
 def _side(grade: Row, text: str | None) -> dict[str, Any]:
-    return {"outcome": grade["outcome"], "note": grade["note"], "text": text}
+    return {"outcome": grade["outcome"], "note": grade.get("note"), "text": text}
 
 
 def _texts(arm: Arm, keys: list[Key]) -> dict[Key, str]:
     """Texts of the last attempts."""
     wanted, found, attempts = set(keys), dict[Key, str](), dict[Key, int]()
-    for row in read_rows(arm.folder / "records.jsonl") if keys else ():
+    for row in read_answers(arm.folder / "records.jsonl") if keys else ():
         target, prompt_id, repeat = key_of(row)
         key = prompt_id, repeat
         if target == arm.target and key in wanted and attempt_of(row) >= attempts.get(key, 1):

@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
+from fwctl.inference.failures import ErrorClass
 from fwctl.quality.model import GRADED, Outcome
 from fwctl.stats.binomial import wilson
 
@@ -15,10 +17,23 @@ Row = Mapping[str, Any]
 # Above these shares of the answers the run measured an outage, not a model.
 MOST_SHARES = {
     Outcome.EMPTY: (0.05, "are empty: look at the chat template and max_tokens before the model"),
-    Outcome.FAILED: (0.05, "failed on the way: repeat the run when the deployment is well"),
+    Outcome.FAILED: (0.05, "failed on the way"),
     Outcome.TRUNCATED: (0.20, "are cut off at max_tokens: give more tokens or ask for less"),
-    Outcome.UNGRADED: (0.05, "could not be graded: see the notes in grades.jsonl"),
+    Outcome.UNGRADED: (0.05, "could not be graded"),
 }
+# What to do about the most frequent reason of failed requests; for any other, _WAIT.
+_WAYS_OUT: dict[str, str] = {
+    ErrorClass.HTTP_400: "look at messages, response_format and max_tokens of the prompts",
+    ErrorClass.HTTP_401: "check the key of the target (`api_key`, --api-key-env)",
+    ErrorClass.HTTP_403: "check the key of the target and the account that it belongs to",
+    ErrorClass.HTTP_404: "check the model string and the URL of the target",
+    ErrorClass.CONNECT: "check the URL of the target, and that its server runs",
+    ErrorClass.DNS: "check the URL of the target",
+    ErrorClass.TLS: "check the URL of the target and the certificates of this machine",
+    ErrorClass.RATE_LIMITED: "lower --concurrency, or raise the limit",
+}
+_WAIT = "repeat the run when the deployment is well"
+_LONGEST_NOTE = 160
 # So many answers of which not one is right are no accident of a weak model.
 LEAST_FOR_ZERO = 10
 
@@ -26,10 +41,13 @@ LEAST_FOR_ZERO = 10
 @dataclass(slots=True)
 class _Tally:
     counts: Counter[str] = field(default_factory=Counter)
+    notes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     prompts: set[str] = field(default_factory=set)
 
     def add(self, row: Row) -> None:
         self.counts[row["outcome"]] += 1
+        if row["outcome"] in (Outcome.FAILED, Outcome.UNGRADED):
+            self.notes[row["outcome"]][str(row.get("note") or "no reason given")[:_LONGEST_NOTE]] += 1
         if row["outcome"] in GRADED:
             self.prompts.add(row["prompt_id"])
 
@@ -50,9 +68,12 @@ class _Tally:
         return {"value": right / n, "low": low, "high": high, "n": n}
 
 
-def totals(grades: Iterable[Row]) -> dict[str, dict[str, Any]]:
-    """By target: counts of outcomes, accuracy, the same by type, and `problems` of the infrastructure."""
-    whole: dict[str, _Tally] = defaultdict(_Tally)
+def totals(grades: Iterable[Row], targets: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
+    """By target: counts of outcomes, accuracy, the same by type, and `problems` of the infrastructure.
+
+    targets: names that are in the result even without a grade.
+    """
+    whole: dict[str, _Tally] = defaultdict(_Tally, {name: _Tally() for name in targets})
     types: dict[str, dict[str, _Tally]] = defaultdict(lambda: defaultdict(_Tally))
     for row in grades:
         whole[row["target"]].add(row)
@@ -61,17 +82,21 @@ def totals(grades: Iterable[Row]) -> dict[str, dict[str, Any]]:
         name: {
             **tally.to_json(),
             "types": {kind: part.to_json() for kind, part in sorted(types[name].items())},
-            "problems": problems(tally.counts),
+            "problems": problems(tally.counts, tally.notes)
+            if tally.counts
+            else ["not one answer was recorded"],
         }
         for name, tally in sorted(whole.items())
     }
 
 
-def problems(counts: Mapping[str, int]) -> list[str]:
-    """Why these answers say nothing about quality; empty when they do."""
+def problems(
+    counts: Mapping[str, int], notes: Mapping[str, Counter[str]] = MappingProxyType({})
+) -> list[str]:
+    """Why these answers say nothing about quality; empty when they do. notes: reasons by outcome."""
     n = sum(counts.values())
     found = [
-        f"{counts.get(outcome, 0)} of {n} answers {text}"
+        f"{counts.get(outcome, 0)} of {n} answers {text}{_reasons(outcome, notes.get(outcome))}"
         for outcome, (most, text) in MOST_SHARES.items()
         if n and counts.get(outcome, 0) > most * n
     ]
@@ -82,3 +107,13 @@ def problems(counts: Mapping[str, int]) -> list[str]:
             "chat template before the model"
         )
     return found
+
+
+def _reasons(outcome: Outcome, notes: Counter[str] | None) -> str:
+    """The most frequent reason and what to do about it; nothing for outcomes that are their own reason."""
+    if not notes:
+        return ""
+    ((most, count),) = notes.most_common(1)
+    if outcome is Outcome.UNGRADED:
+        return f", {count} because of: {most}"
+    return f", {count} with {most}: {_WAYS_OUT.get(most, _WAIT)}"

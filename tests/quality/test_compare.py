@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from fwctl.errors import RefusedError, UsageError
+from fwctl.measure.target import from_json
 from fwctl.quality.arms import Arm, read_arm
 from fwctl.quality.checks import checks_of
 from fwctl.quality.compare import compare_arms
+from fwctl.quality.evaluate import stored_plan
 from fwctl.quality.evidence import measured_at, require_same_deployment, require_verdict
 from tests.quality.runs import record, write_arm, write_records
 
@@ -255,6 +257,24 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / "a" / name)
     with pytest.raises(UsageError, match="not a regular file"):
         read_arm(tmp_path, "a")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"{", b'{"plan": {"suite": 1, "targets": []}}', b'{"plan": {"suite": {"path": "a"}, "targets": [3]}}'],
+)
+def test_a_damaged_plan_of_a_run_is_no_plan(tmp_path: Path, text: bytes) -> None:
+    write_arm(tmp_path / "a", outcomes(2))
+    (tmp_path / "a" / "run.json").write_bytes(text)
+    assert read_arm(tmp_path, "a").plan == {}
+
+
+def test_a_pipe_in_the_place_of_the_plan_is_not_waited_for(tmp_path: Path) -> None:
+    write_arm(tmp_path / "a", outcomes(2))
+    os.mkfifo(tmp_path / "a" / "run.json")
+    assert read_arm(tmp_path, "a").plan == {}
+    with pytest.raises(UsageError, match="no run that can be graded"):
+        stored_plan(tmp_path / "a", lambda row: from_json(row, {}))
 
 
 @pytest.mark.deep

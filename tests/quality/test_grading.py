@@ -159,6 +159,24 @@ def test_records_without_text_or_of_other_prompts_are_refused(tmp_path: Path) ->
         grade_run(tmp_path, cases, means(tmp_path))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"text": ["yes"]}, {"ttfv_s": "0"}, {"output_tokens": 1.5}, {"repeat": True}, {"target": None}],
+)
+def test_a_record_with_a_field_of_another_type_is_named(tmp_path: Path, change: dict[str, Any]) -> None:
+    cases = write_suite(tmp_path, [{"id": "a", **EXACT}])
+    write_records(tmp_path, [record("a", "yes") | change])
+    with pytest.raises(UsageError, match=f"prompt 'a' has no usable `{next(iter(change))}`"):
+        grade_run(tmp_path, cases, means())
+
+
+def test_a_failure_of_a_later_version_is_a_failure(tmp_path: Path) -> None:
+    cases = write_suite(tmp_path, [{"id": "a", **EXACT}])
+    write_records(tmp_path, [record("a", "", error_class="of_tomorrow")])
+    grade_run(tmp_path, cases, means())
+    assert (grades(tmp_path)["a"]["outcome"], grades(tmp_path)["a"]["note"]) == ("failed", "of_tomorrow")
+
+
 def test_a_prompt_with_a_grader_that_cannot_work_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"suite.jsonl: prompt 'b': the grader exact needs `expected`"):
         write_suite(tmp_path, [{"id": "a", **EXACT}, {"id": "b", "prompt": "?", "grader": "exact"}])
@@ -228,6 +246,24 @@ def test_repeats_do_not_narrow_an_interval() -> None:
 )
 def test_an_outage_is_not_taken_for_a_bad_model(counts: dict[str, int], word: str) -> None:
     assert word in problems(counts)[0]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "note", "told"),
+    [
+        ("failed", "http_401", "8 of 8 answers failed on the way, 8 with http_401: check the key"),
+        ("failed", "timeout_ttft", "8 with timeout_ttft: repeat the run when the deployment is well"),
+        ("ungraded", "KeyError: 'x' in g.py", "8 because of: KeyError: 'x' in g.py"),
+        ("failed", None, "8 with no reason given"),
+    ],
+)
+def test_an_outage_says_its_reason_and_what_to_do(outcome: str, note: str | None, told: str) -> None:
+    row = {"target": "m", "type": "chat", "repeat": 0, "outcome": outcome, "note": note}
+    assert told in totals([{**row, "prompt_id": str(n)} for n in range(8)])["m"]["problems"][0]
+
+
+def test_a_target_without_one_record_is_a_problem() -> None:
+    assert totals([], ["m"])["m"]["problems"] == ["not one answer was recorded"]
 
 
 def test_a_weak_model_is_not_taken_for_an_outage() -> None:
