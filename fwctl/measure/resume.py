@@ -11,6 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from fwctl.errors import UsageError
+from fwctl.measure.alone import alone
 from fwctl.measure.lines import read_rows
 from fwctl.measure.load import key
 from fwctl.measure.plan import Plan
@@ -53,11 +54,16 @@ class Journal:
 
 
 def start(plan: Plan) -> Journal:
-    """A new folder, or with `plan.resume` the one of an interrupted run. Raises UsageError and OSError."""
+    """A new folder, or with `plan.resume` the one of an interrupted run.
+
+    Raises UsageError, RefusedError while another process goes on with it, and OSError.
+    """
     if plan.resume:
         journal = _read(plan.out / NAME)
         _require_same(plan, journal)
-        _cut_torn_line(plan.records)
+        plan.records.touch()
+        with alone(plan.records):
+            _cut_torn_line(plan.records)
         return journal
     if plan.records.exists():
         raise UsageError(
@@ -136,9 +142,6 @@ def _differs(plan: Plan, what: str) -> UsageError:
 
 def _cut_torn_line(path: Path) -> None:
     """Half a line, left by a process that was killed, would spoil the next one."""
-    if not path.exists():
-        path.touch()
-        return
     with path.open("r+b") as file:
         end = file.seek(0, os.SEEK_END)
         at = end

@@ -12,6 +12,7 @@ from typing import Any
 from fwctl.env import Clock
 from fwctl.errors import UsageError
 from fwctl.measure import workers
+from fwctl.measure.alone import alone
 from fwctl.measure.lags import Lags
 from fwctl.measure.lines import read_rows
 from fwctl.measure.load import jobs
@@ -52,7 +53,7 @@ def run(
         run_.watch, run_.replicas = watch, Replicas(sample, clock, earlier=earlier)
         try:
             try:
-                with run_.replicas:
+                with alone(plan.records), run_.replicas:
                     run_.levels()
             finally:
                 run_.save()
