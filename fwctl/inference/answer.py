@@ -19,6 +19,8 @@ except ImportError:
     from json import loads  # type: ignore[assignment]
 
 STALL_S = 1.0
+# No answer is that long; a file with a larger number is read differently by every JSON library.
+_TOO_MANY_TOKENS = 10**12
 _MORE = frozenset({"usage", "perf_metrics", "error"})
 _TEXT_KEYS = ("content", "text", "refusal")
 _REASONING_KEYS = ("reasoning_content", "reasoning")
@@ -234,7 +236,8 @@ def _loads(data: bytes) -> Any:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A number of tokens; None for what cannot be one."""
+    return value if type(value) is int and 0 <= value < _TOO_MANY_TOKENS else None
 
 
 def _collect(delta: dict[str, Any], keys: tuple[str, ...], into: list[str]) -> bool:

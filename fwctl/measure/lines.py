@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,20 @@ except ImportError:
 
 def parse(line: bytes) -> Mapping[str, Any] | None:
     """A record, or None for a line that is none, such as the last one of a run that was killed."""
-    try:
-        row = loads(line)
-    except (ValueError, RecursionError):
-        return None
+    row = _value(line)
     return (
         row if isinstance(row, dict) and {"target", "prompt_id", "repeat", "measured"} <= row.keys() else None
     )
+
+
+def _value(line: bytes) -> Any:
+    """The JSON value of a line, None when it is none; half a surrogate pair is known to `json` alone."""
+    for read in (loads, json.loads):
+        try:
+            return read(line)
+        except (ValueError, RecursionError):
+            pass
+    return None
 
 
 def read_rows(path: Path) -> Iterator[Mapping[str, Any]]:

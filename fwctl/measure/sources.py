@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fwctl.measure.suite import SENT, are_messages
+from fwctl.measure.suite import SENT, SHAPES, are_messages
 
 OTHER = "other"
 
@@ -119,10 +119,7 @@ def _checked(body: dict[str, Any]) -> dict[str, Any]:
         raise UnusableItemError("neither `messages` nor `prompt`")
     if messages is not None and not are_messages(messages):
         raise UnusableItemError("`messages` is not a list of messages")
-    limit = body.get("max_tokens")
-    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
-        del body["max_tokens"]
-    return body
+    return {key: value for key, value in body.items() if key not in SHAPES or SHAPES[key][0](value)}
 
 
 def _message(turn: Any) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -103,9 +104,9 @@ def _prompt(path: Path, number: int, item: Any) -> tuple[Prompt, bytes]:
         raise wrong(path, number, "`prompt` is a text")
     if messages is not None and not are_messages(messages):
         raise wrong(path, number, "`messages` is a list of objects with a `role`")
-    limit = item.get("max_tokens", 1)
-    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise wrong(path, number, "`max_tokens` is a whole number from 1")
+    misfit = next((key for key, (fits, _) in SHAPES.items() if key in item and not fits(item[key])), None)
+    if misfit is not None:
+        raise wrong(path, number, f"`{misfit}` is {SHAPES[misfit][1]}")
     body = {key: item[key] for key in SENT if key in item}
     if text is not None:
         body["messages"] = [{"role": "user", "content": body.pop("prompt")}]
@@ -113,6 +114,25 @@ def _prompt(path: Path, number: int, item: Any) -> tuple[Prompt, bytes]:
     kind = item.get("type", "other")
     return Prompt(item["id"], kind, body, item.get("expected"), item.get("grader")), canonical
 
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 1 <= value < 2**31
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float) and abs(value) < inf  # type: ignore[arg-type]
+
+
+# What is sent as it is written, as far as another type would fail here and not at the server.
+SHAPES: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "max_tokens": (_is_count, "a whole number from 1"),
+    "temperature": (lambda value: value is None or _is_number(value), "a number"),
+    "response_format": (
+        lambda value: isinstance(value, dict | None),
+        'an object, such as {"type": "json_object"}',
+    ),
+    "prediction": (lambda value: isinstance(value, str | dict | None), "a text or an object"),
+}
 
 # Keys of other kinds of files -> where they come from.
 _FOREIGN = {"custom_id": "openai-batch", "conversations": "chat-log", "completion": "trace"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from fwctl.catalog.fields import Field, Kind
@@ -43,6 +44,12 @@ FIELDS: tuple[Field, ...] = (
 )
 _KEY = "api_key"
 _SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"})
+# What frames a request: another value would break it, or bring answers that are not read.
+_OWN_HEADERS = frozenset(
+    {"content-length", "transfer-encoding", "content-encoding", "accept-encoding", "connection", "expect"}
+)
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # RFC 9110, section 5.1
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def _group() -> Group:
@@ -64,10 +71,24 @@ def read_fields(reader: Reader, node: Tree) -> Checked:
     for name, text in checked.references.get("headers", {}).items():
         if environment.OPENING in str(text):
             _no_secret(reader, f"headers.{name}")
-    for name in checked.values.get("headers", {}):
+    for name, text in checked.values.get("headers", {}).items():
         if name.lower() in _SECRET_HEADERS:
             _no_secret(reader, f"headers.{name}")
+        elif problem := _header_problem(name, text):
+            reader.problem("FW203", checked.places[f"headers.{name}"], problem, path="headers")
+    if "response_format" in checked.values.get("extra", {}):
+        message = "response_format stands in extra, where answers are not judged by it"
+        reader.problem("FW203", checked.places["extra"], message, "write it beside extra", path="extra")
     return checked
+
+
+def _header_problem(name: str, text: str) -> str | None:
+    """What keeps a header from being sent as it is written."""
+    if not _HEADER.fullmatch(name):
+        return f"{shown(name)} is no name of a header"
+    if name.lower() in _OWN_HEADERS:
+        return f"{name} follows from the request and cannot be given"
+    return f"the header {name} must be one line" if _CONTROL.search(text) else None
 
 
 def _no_secret(reader: Reader, path: str) -> None:
@@ -119,6 +140,8 @@ class Entry:
                 message = f"target {shown(self.name)} must be a mapping of fields, not {described(node)}"
                 self.reader.problem("FW202", self.span, message, "indent its fields below its name")
             return None
+        if not self.name.strip():
+            self.reader.problem("FW203", self.span, "the name of a target is empty", "give it a name")
         self.checked = layered([self.defaults, read_fields(self.reader, node)])
         self._model()
         key, url = self._key(), self._url()

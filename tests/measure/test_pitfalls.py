@@ -385,3 +385,17 @@ def test_a_failed_request_is_sent_once(tmp_path: Path, status: int) -> None:
         made = plan(tmp_path, url, ["1"], Shape())
         summary = run(made, SystemClock())
     assert asked == len(records(made)) == summary["targets"]["t"]["n"] == 1
+
+
+def test_nonsense_of_a_server_costs_one_request_and_no_run(tmp_path: Path) -> None:
+    """A count that no library reads back, and an id with half a surrogate pair, stay readable records."""
+    wild = event(choices=[], usage={"prompt_tokens": 10**400, "completion_tokens": 10**30})
+    script = {"wild": [delta(content="a") + finish("stop") + wild + b"data: [DONE]\n\n"]}
+    suite = tmp_path / "s.jsonl"
+    suite.write_text('{"id": "\\ud800", "prompt": "wild"}\n')
+    with scripted(script) as url:
+        plan = Plan(load(suite), [Target("t", url, "m", timeouts=LIMITS)], Shape(), tmp_path / "out")
+        summary = run(plan, SystemClock())
+    assert (summary["targets"]["t"]["n"], summary["targets"]["t"]["n_ok"]) == (1, 1)
+    (row,) = (json.loads(line) for line in plan.records.read_text().splitlines())
+    assert (row["prompt_tokens"], row["output_tokens"], row["prompt_id"]) == (None, None, "\ud800")

@@ -111,6 +111,11 @@ def test_a_byte_order_mark_is_no_part_of_the_set(tmp_path: Path) -> None:
         ('{"custom_id": "a", "body": {}}', "unknown key", "fwctl bench import --from openai-batch"),
         ('{"id": "a", "conversations": []}', "unknown key", "fwctl bench import --from chat-log"),
         ('{"id": "a", "prompt": "x", "type": 3}', "`type` is a text", "docs/bench.md"),
+        ('{"id": "a", "prompt": "x", "max_tokens": 99999999999}', "`max_tokens` is", "docs/bench.md"),
+        ('{"id": "a", "prompt": "x", "temperature": "hot"}', "`temperature` is a number", "docs/bench.md"),
+        ('{"id": "a", "prompt": "x", "temperature": 1e999}', "`temperature` is a number", "docs/bench.md"),
+        ('{"id": "a", "prompt": "x", "response_format": "json"}', "is an object, such as", "docs/bench.md"),
+        ('{"id": "a", "prompt": "x", "prediction": 5}', "is a text or an object", "docs/bench.md"),
     ],
 )
 def test_a_way_out_is_named(tmp_path: Path, text: str, message: str, step: str) -> None:

@@ -161,3 +161,25 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "targets.yaml").write_text(HEAD + "targets: {a: {deployment: chat}}\n")
     with pytest.raises(FwctlError, match="no specs were read"):
         load_targets(Path("targets.yaml"), [], {}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "message"),
+    [
+        ('headers: {x-a: "b\\r\\nx-evil: 1"}', "FW203", "the header x-a must be one line"),
+        ("headers: {'x a': b}", "FW203", "'x a' is no name of a header"),
+        ("headers: {Content-Length: '5'}", "FW203", "follows from the request"),
+        ("extra: {response_format: text}", "FW203", "stands in extra"),
+    ],
+)
+def test_what_cannot_be_sent_is_said_before_a_run(
+    tmp_path: Path, fields: str, code: str, message: str
+) -> None:
+    ((found, line, said),) = problems(tmp_path, f"targets:\n  a: {{model: m, {fields}}}\n")
+    assert (found, line) == (code, 5)
+    assert message in said
+
+
+def test_a_target_has_a_name(tmp_path: Path) -> None:
+    ((code, line, said),) = problems(tmp_path, "targets:\n  '': {model: m}\n")
+    assert (code, line, said) == ("FW203", 5, "the name of a target is empty")
