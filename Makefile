@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-deep test-cov lint types format bench docs build clean
+.PHONY: demo test test-deep test-cov lint types format bench docs build release-check clean
 
 $(BIN)/fwctl: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -46,9 +46,13 @@ docs: $(BIN)/fwctl  ## the documentation as a site in site/, warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs site
 	@echo "site/index.html"
 
-build: $(VENV)/.dev
+build: $(VENV)/.dev  ## wheel and sdist in dist/
+	rm -rf dist
 	$(BIN)/python -m pip install -q build
 	$(BIN)/python -m build
+
+release-check: build  ## wheel and sdist, each installed into an empty environment
+	.ci/release-check
 
 clean:
 	rm -rf $(VENV) dist build site .firectl-sim .fwctl
