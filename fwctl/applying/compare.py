@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fwctl.applying.problems import shown
-from fwctl.catalog.fields import BY_PATH, Field
+from fwctl.catalog.field import Field
+from fwctl.catalog.fields import BY_PATH
 from fwctl.live.identity import LEAVING
 from fwctl.live.model import LiveDeployment
 from fwctl.planning.values import same

@@ -17,7 +17,7 @@ from fwctl.applying.model import ApplyOptions, ApplyResult, OnEvent, Outcome, Pl
 from fwctl.applying.outcome import exit_code, model_strings, next_steps
 from fwctl.applying.schedule import Item
 from fwctl.applying.work import ADDONS, ROUTERS, Work
-from fwctl.catalog.fields import Effect
+from fwctl.catalog.field import Effect
 from fwctl.env import Env
 from fwctl.exitcodes import Exit
 from fwctl.live.model import LiveDeployment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fwctl.catalog.fields import Field, Kind, Owner
+from fwctl.catalog.field import Field, Kind, Owner
 from fwctl.catalog.run_fields import RUN_FIELDS
 
 LONGEST_NAME = 18  # it stands in the names of datasets, jobs and candidates, with a digest behind it

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fwctl.catalog.fields import Field, Kind
+from fwctl.catalog.field import Field, Kind
 from fwctl.units import format_duration, parse_duration
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fwctl.catalog.fields import FIELDS, Field, Kind, Owner
+from fwctl.catalog.field import Field, Kind, Owner
+from fwctl.catalog.fields import FIELDS
 from fwctl.catalog.run_fields import RUN_FIELDS
 
 LONGEST_NAME = 24  # of an experiment and of a candidate: both stand in a deployment ID of 63 characters

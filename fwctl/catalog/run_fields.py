@@ -1,6 +1,6 @@
 """What a spec file says beside its deployments: one row for each top-level key.
 
-The rows have the form of `catalog.fields`, so that schema, `fwctl explain` and docs treat them alike.
+The rows have the form of `catalog.field`, so that schema, `fwctl explain` and docs treat them alike.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fwctl.catalog.fields import Field, Kind, Owner
+from fwctl.catalog.field import Field, Kind, Owner
 
 API_VERSION = "fwctl/v1"
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fwctl.catalog.enums import is_multi_region
-from fwctl.catalog.fields import BY_PATH, PLATFORM_FIELDS, Field, Kind, Owner
+from fwctl.catalog.field import Field, Kind, Owner
+from fwctl.catalog.fields import BY_PATH, PLATFORM_FIELDS
 from fwctl.errors import FirectlTooOldError, UsageError
 from fwctl.firectl.capabilities import INSTALL_HINT, Capabilities
 from fwctl.firectl.spelling import Words, file_value, flag_words

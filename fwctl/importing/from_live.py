@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from fwctl.catalog.fields import BY_PATH, Owner
+from fwctl.catalog.field import Owner
+from fwctl.catalog.fields import BY_PATH
 from fwctl.importing.model import Draft, Entry, Remark
 from fwctl.live.identity import LEAVING, NEXT, is_candidate
 from fwctl.live.model import LiveDeployment, LiveState, ShapeVersion

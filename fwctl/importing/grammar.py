@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fwctl.catalog.fields import PLATFORM_FIELDS, Field, Kind
+from fwctl.catalog.field import Field, Kind
+from fwctl.catalog.fields import PLATFORM_FIELDS
 from fwctl.importing.words import Word
 from fwctl.spec.closest import closest
 

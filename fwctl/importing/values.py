@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fwctl.catalog.enums import OPEN_LISTS, VALUES
-from fwctl.catalog.fields import Field, Kind
+from fwctl.catalog.field import Field, Kind
 from fwctl.importing.words import Word, is_open, reference
 from fwctl.spec.closest import closest
 from fwctl.units import parse_duration

@@ -8,7 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from fwctl.catalog.enums import OPEN_LISTS, VALUES
-from fwctl.catalog.fields import BY_PATH, FIELDS, Kind
+from fwctl.catalog.field import Kind
+from fwctl.catalog.fields import BY_PATH, FIELDS
 from fwctl.importing.model import Draft, Entry
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fwctl.catalog.canonical import canonical, region
-from fwctl.catalog.fields import BY_PATH, PLATFORM_FIELDS, Field, Kind, Owner
+from fwctl.catalog.field import Field, Kind, Owner
+from fwctl.catalog.fields import BY_PATH, PLATFORM_FIELDS
 from fwctl.live.marker import TAG_PREFIX, combine, read_tags, split_description
 from fwctl.live.model import LiveDeployment, LiveModel, Marker, Replicas, ShapeVersion
 from fwctl.redact import MASK, Secret

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from fwctl.catalog.fields import Field, Kind
+from fwctl.catalog.field import Field, Kind
 from fwctl.inference.client import FIREWORKS_URL, Timeouts
 from fwctl.measure.objectives import slo_seconds
 from fwctl.measure.target import FIREWORKS_KEY, Target, is_fireworks, url_problem

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
-from fwctl.catalog.fields import BY_PATH, Effect
+from fwctl.catalog.field import Effect
+from fwctl.catalog.fields import BY_PATH
 from fwctl.errors import Diagnostic
 from fwctl.live.identity import Match
 from fwctl.live.model import LiveDeployment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fwctl.catalog.fields import Effect
+from fwctl.catalog.field import Effect
 from fwctl.errors import Diagnostic
 from fwctl.live.identity import IN_FLIGHT, Match
 from fwctl.live.model import LiveDeployment

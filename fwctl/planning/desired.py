@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fwctl.catalog.fields import BY_PATH, PLATFORM_FIELDS, Field, Kind, Owner
+from fwctl.catalog.field import Field, Kind, Owner
+from fwctl.catalog.fields import BY_PATH, PLATFORM_FIELDS
 from fwctl.errors import Diagnostic
 from fwctl.live.model import LiveDeployment
 from fwctl.live.normalise import full_name

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fwctl.catalog.fields import BY_PATH, Effect, Field
+from fwctl.catalog.field import Effect, Field
+from fwctl.catalog.fields import BY_PATH
 from fwctl.live.marker import value_digest, values_digest
 from fwctl.live.model import LiveDeployment
 from fwctl.planning.context import Context

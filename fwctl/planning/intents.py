@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from fwctl.catalog.fields import Effect
+from fwctl.catalog.field import Effect
 from fwctl.errors import RefusedError, UsageError
 from fwctl.firectl.argv import UPDATE
 from fwctl.live.identity import LEAVING

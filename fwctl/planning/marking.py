@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fwctl.catalog.fields import Effect
+from fwctl.catalog.field import Effect
 from fwctl.live.marker import TAG_PREFIX, digests, format_tags
 from fwctl.live.model import LiveDeployment, Marker
 from fwctl.live.normalise import all_tags

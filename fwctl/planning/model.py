@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fwctl.catalog.fields import Effect
+from fwctl.catalog.field import Effect
 from fwctl.errors import Diagnostic, Position
 from fwctl.live.model import LiveDeployment
 

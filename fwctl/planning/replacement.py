@@ -8,7 +8,7 @@ import json
 from dataclasses import replace
 
 from fwctl.catalog.enums import is_multi_region
-from fwctl.catalog.fields import Effect
+from fwctl.catalog.field import Effect
 from fwctl.errors import Diagnostic
 from fwctl.firectl.argv import UPDATE
 from fwctl.live.identity import IN_FLIGHT, NEXT, SWITCHED

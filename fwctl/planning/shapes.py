@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fwctl.catalog.fields import BY_PATH, Owner
+from fwctl.catalog.field import Owner
+from fwctl.catalog.fields import BY_PATH
 from fwctl.errors import Diagnostic
 from fwctl.live.model import LiveDeployment, ShapeVersion
 from fwctl.live.normalise import full_name, shape_of

@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from fwctl.catalog.fields import BY_PATH, Owner
+from fwctl.catalog.field import Owner
+from fwctl.catalog.fields import BY_PATH
 from fwctl.errors import Diagnostic, FirectlTooOldError
 from fwctl.firectl.argv import CREATE, UPDATE, build, missing_flags
 from fwctl.live.marker import TAG_PREFIX, format_tags, join_description

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fwctl.catalog.enums import SHAPE_PRESETS, area_of, is_multi_region
-from fwctl.catalog.fields import Field, Kind
+from fwctl.catalog.field import Field, Kind
 from fwctl.live.normalise import shape_of
 from fwctl.redact import MASK, Secret
 

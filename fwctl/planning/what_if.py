@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fwctl.catalog.fields import BY_PATH, Field, Kind
+from fwctl.catalog.field import Field, Kind
+from fwctl.catalog.fields import BY_PATH
 from fwctl.errors import InvalidSpecError, UsageError
 from fwctl.spec.document import from_document, to_document
 from fwctl.spec.model import Spec

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fwctl.catalog.fields import Field, Kind
+from fwctl.catalog.field import Field, Kind
 from fwctl.inference.client import FIREWORKS_URL
 
 TIMEOUTS: tuple[Field, ...] = (

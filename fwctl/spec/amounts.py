@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fwctl.catalog.fields import Field, Kind
+from fwctl.catalog.field import Field, Kind
 from fwctl.spec.mistakes import wrong_type
 from fwctl.spec.nodes import Scalar, Written
 from fwctl.spec.report import shown

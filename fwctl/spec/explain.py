@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fwctl.catalog.enums import VALUES
-from fwctl.catalog.fields import FIELDS, Effect, Field, Kind, Owner
+from fwctl.catalog.field import Effect, Field, Kind, Owner
+from fwctl.catalog.fields import FIELDS
 from fwctl.errors import UsageError
 from fwctl.spec.amounts import LARGEST_INT
 from fwctl.spec.closest import did_you_mean

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TypeAlias
 
-from fwctl.catalog.fields import FIELDS, Field
+from fwctl.catalog.field import Field
+from fwctl.catalog.fields import FIELDS
 from fwctl.catalog.run_fields import RUN_FIELDS
 
 

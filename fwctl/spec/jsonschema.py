@@ -11,7 +11,8 @@ from typing import Any
 
 from fwctl.catalog.enums import OPEN_LISTS, SHAPE_PRESETS, VALUES
 from fwctl.catalog.experiment_fields import EXPERIMENT_FIELDS
-from fwctl.catalog.fields import FIELDS, Effect, Field, Kind, Owner
+from fwctl.catalog.field import Effect, Field, Kind, Owner
+from fwctl.catalog.fields import FIELDS
 from fwctl.catalog.run_fields import ENVELOPE, FILE_KINDS
 from fwctl.spec.amounts import LARGEST_INT
 from fwctl.spec.groups import Group, deployment_group, group_of, run_group

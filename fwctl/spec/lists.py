@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fwctl.catalog.fields import Field, Kind
+from fwctl.catalog.field import Field, Kind
 from fwctl.errors import Severity
 from fwctl.redact import Secret
 from fwctl.spec import environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fwctl.catalog.enums import VALUES
-from fwctl.catalog.fields import Field, Kind
+from fwctl.catalog.field import Field, Kind
 from fwctl.spec import formats
 from fwctl.spec.closest import did_you_mean, listed
 from fwctl.spec.nodes import Mapping, Scalar, Sequence, Written

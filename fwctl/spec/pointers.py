@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from fwctl.catalog.fields import BY_PATH, FIELDS, Kind
+from fwctl.catalog.field import Kind
+from fwctl.catalog.fields import BY_PATH, FIELDS
 from fwctl.spec.report import escape
 
 _ONE_SEGMENT = (Kind.TAGS, Kind.TARGETS)

@@ -10,7 +10,8 @@ from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fwctl.catalog.fields import BY_PATH, Field, Kind
+from fwctl.catalog.field import Field, Kind
+from fwctl.catalog.fields import BY_PATH
 from fwctl.errors import Severity
 from fwctl.spec import values
 from fwctl.spec.closest import closest, listed

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fwctl.catalog.enums import SHAPE_PRESETS, VALUES
-from fwctl.catalog.fields import FIELDS, PLATFORM_FIELDS, Effect, Field, Kind, Owner
+from fwctl.catalog.field import Effect, Field, Kind, Owner
+from fwctl.catalog.fields import FIELDS, PLATFORM_FIELDS
 from fwctl.catalog.run_fields import FILE_KINDS, RUN_FIELDS
 from fwctl.spec.explain import bounds
 

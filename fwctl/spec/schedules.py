@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from fwctl.catalog.fields import BY_PATH, Field
+from fwctl.catalog.field import Field
+from fwctl.catalog.fields import BY_PATH
 from fwctl.spec.groups import Group, group_of
 from fwctl.spec.mistakes import described
 from fwctl.spec.nodes import Mapping, Written

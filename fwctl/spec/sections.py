@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass
 
-from fwctl.catalog.fields import FIELDS, Field, Kind
+from fwctl.catalog.field import Field, Kind
+from fwctl.catalog.fields import FIELDS
 from fwctl.catalog.run_fields import ENVELOPE, FILE_KINDS, FileKind
 from fwctl.spec.groups import Group, deployment_group, run_group
 from fwctl.spec.mistakes import described

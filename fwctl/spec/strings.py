@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fwctl.catalog.fields import Field
+from fwctl.catalog.field import Field
 from fwctl.spec import environment
 from fwctl.spec.mistakes import wrong_type
 from fwctl.spec.nodes import Scalar, Written

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fwctl.catalog import canonical
 from fwctl.catalog.enums import OPEN_LISTS, VALUES
-from fwctl.catalog.fields import Field, Kind
+from fwctl.catalog.field import Field, Kind
 from fwctl.spec import amounts, formats, lists
 from fwctl.spec.closest import did_you_mean, listed
 from fwctl.spec.mistakes import wrong_type

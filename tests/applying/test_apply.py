@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fwctl.applying.model import Answer, Outcome, Verify
-from fwctl.catalog.fields import Effect
+from fwctl.catalog.field import Effect
 from fwctl.errors import FirectlFailedError
 from fwctl.exitcodes import Exit
 from fwctl.live.model import LiveDeployment, Replicas

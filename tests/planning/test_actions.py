@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fwctl.catalog.fields import Effect
+from fwctl.catalog.field import Effect
 from fwctl.errors import FirectlTooOldError, UsageError
 from tests.planning.support import (
     ACCOUNT,

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from fwctl.catalog.fields import Effect
+from fwctl.catalog.field import Effect
 from tests.planning.support import (
     B200,
     CAPS,
