@@ -23,7 +23,7 @@ from fwctl.exitcodes import Exit
 from fwctl.live.model import LiveDeployment
 from fwctl.planning.model import Change, Plan
 from fwctl.records.applylock import apply_lock
-from fwctl.records.history import HISTORY_NAME, AppliedRun, History, Start
+from fwctl.records.history import HISTORY_NAME, History, Start
 from fwctl.records.journal import Journal, unfinished
 from fwctl.records.outputs import write_outputs
 from fwctl.spec.model import Spec
@@ -113,7 +113,6 @@ class Run:
         for text in notes:
             events.note(text)
         caller = Caller(self.platform, journal, self.options.crash)
-        began_s = clock.monotonic()
         try:
             results = self._results(caller, events)
         finally:
@@ -121,7 +120,6 @@ class Run:
         stopped = self.options.interrupt.exit_code if self.options.interrupt.stop.is_set() else None
         code = exit_code(results, changed=caller.changed, interrupted=stopped)
         events.end(int(code))
-        self._remember(results, code, clock.monotonic() - began_s)
         return ApplyResult(
             results=tuple(results),
             model_strings=model_strings(self.spec, self.plan, results),
@@ -186,21 +184,6 @@ class Run:
             region=live.running_region or "",
             ready_s=float(seconds),
         )
-
-    def _remember(self, results: list[Result], code: Exit, seconds: float) -> None:
-        if not results or self.command != "apply":
-            return
-        outcomes = [result.outcome for result in results]
-        run = AppliedRun(
-            time=self.env.clock.now(),
-            account=self.plan.account,
-            stack=self.plan.stack,
-            exit_code=int(code),
-            done=outcomes.count(Outcome.DONE),
-            failed=outcomes.count(Outcome.FAILED),
-            seconds=float(seconds),
-        )
-        History(self.options.folder / HISTORY_NAME).record_apply(run)
 
 
 def _blocked(change: Change) -> Result:

@@ -14,7 +14,7 @@ from fwctl.cli.pricing import price_list
 from fwctl.cli.session import Session, has_specs, lock_of
 from fwctl.cli.writing import write_file
 from fwctl.collector import collector_paused
-from fwctl.errors import Diagnostic, FwctlError, InvalidSpecError, RefusedError
+from fwctl.errors import Diagnostic, InvalidSpecError, RefusedError
 from fwctl.exitcodes import Exit
 from fwctl.planning.context import Context
 from fwctl.planning.document import has_changes, plan_to_json
@@ -108,8 +108,3 @@ def read_plan(call: Call, path: str) -> StoredPlan:
     raise InvalidSpecError(
         f"the plan file {path} cannot be read: {why}", next_steps=["fwctl plan --out FILE"]
     )
-
-
-def with_error(report: Report, error: FwctlError) -> Report:
-    """The same result, ended by this error."""
-    return replace(report, exit_code=error.exit_code, error=error)

@@ -106,17 +106,10 @@ class Firectl:
     def get_deployment(self, deployment_id: str) -> Row:
         return self._get("deployment get", deployment_id)
 
-    def list_shapes(self) -> list[Row]:
-        return self._list("deployment-shape list", "deployment_shapes")
-
     def list_shape_versions(self, shape: str | None = None, base_model: str | None = None) -> list[Row]:
         """Versions of one shape (full name), or of all."""
         options = {"base_model": base_model} if base_model else {}
         return self._list("deployment-shape-version list", "deployment_shape_versions", shape, **options)
-
-    def get_shape_version(self, name: str) -> Row:
-        """`<shape>/versions/<version or latest>`."""
-        return self._get("deployment-shape-version get", name)
 
     def match_shapes(self, model: str) -> list[Row]:
         """Shape versions that this account can deploy for a model."""
@@ -165,9 +158,6 @@ class Firectl:
         exclusive."""
         options = {"start_time": start, "end_time": end, "filename": str(path)}
         self._read("billing export-metrics", None, options)
-
-    def account_info(self) -> Row:
-        return self._get("account get", self.account)
 
     def whoami(self) -> dict[str, str]:
         """What firectl says about the signed-in user; `account_id` where it can be read."""

@@ -124,14 +124,12 @@ class Quantization(NamedTuple):
     block: tuple[int, int] = (0, 0)
     scale_bytes: float = 0.0
     quantized: frozenset[Kind] = frozenset()
-    kv_family: str | None = None
 
 
 class Architecture(NamedTuple):
     """A model, understood. unknown: names of fields (with the reason) that stop a verdict."""
 
     model_type: str
-    hidden_size: int
     vocab_size: int
     layers: int
     attention_heads: int
@@ -140,7 +138,6 @@ class Architecture(NamedTuple):
     max_context: int | None = None
     quantization: Quantization | None = None
     tied: bool = False
-    multimodal: bool = False
     mtp_tensors: tuple[Tensor, ...] = ()
     mtp_caches: tuple[CacheLayers, ...] = ()
     unknown: tuple[tuple[str, str], ...] = ()

@@ -43,11 +43,7 @@ def stored_format(method: str, values: Mapping[str, Any], narrowest_bits: float)
     if method in _GROUPED:
         return _grouped(values)
     if method == "bitsandbytes":
-        return (
-            Stored(8.0, "INT8", (1, 0), 4.0)
-            if values.get("load_in_8bit")
-            else Stored(4.0, "INT4", (1, 64), 4.0)
-        )
+        return BNB_8BIT if values.get("load_in_8bit") else BNB_4BIT
     if "NVFP4" in algorithm or "W4A" in algorithm or narrowest_bits <= 4:
         return _four_bits(algorithm, values)
     return _eight_bits(method, algorithm, values)

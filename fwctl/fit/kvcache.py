@@ -8,10 +8,6 @@ from fwctl.fit.architecture import CacheKind, CacheLayers, State
 from fwctl.fit.precision import KV_BYTES
 
 INDEX_SCALE_BYTES = 4
-FP8_LATENT_SCALE_BYTES = 16
-# Bytes of one MLA latent of rank + rope numbers: the formats differ by backend although the engine's
-# flag may be the same. Sources: vLLM 0.33 kv_cache_interface and the sizes its logs print.
-LATENT_LAYOUTS = ("fp16", "bf16", "fp8", "fp8_ds_mla", "nvfp4_ds_mla")
 
 
 class Growth(NamedTuple):

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from fwctl.fit.architecture import CacheKind
 from fwctl.fit.kvcache import Growth, bytes_per_sequence, merged
 
-MAX_CONTEXT = 2**31
 # Groups of this ratio or less are padded to the larger one (vLLM: 1.5).
 UNEVEN_RATIO = 1.5
 

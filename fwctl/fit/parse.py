@@ -43,7 +43,6 @@ def architecture_from_config(
     mtp_tensors, mtp_caches = _mtp(fields, family, plan, hidden)
     return Architecture(
         model_type=model_type,
-        hidden_size=hidden,
         vocab_size=fields.integer(*VOCAB),
         layers=count,
         attention_heads=_heads(fields),
@@ -52,7 +51,6 @@ def architecture_from_config(
         max_context=fields.optional(*CONTEXT),
         quantization=quantization.summary if quantization else None,
         tied=tied,
-        multimodal=bool(towers) or "ForConditionalGeneration" in str(config.get("architectures")),
         mtp_tensors=_collapse(mtp_tensors),
         mtp_caches=_merge(mtp_caches),
         unknown=tuple(unknown),

@@ -164,7 +164,6 @@ def read_quantization(config: Mapping[str, Any], hf_quant_config: Mapping[str, A
     excluded = _patterns(values)
     groups = _groups(values)
     stored = stored_format(method, values, min((group.bits for group in groups), default=8.0))
-    kv = values.get("kv_cache_quant_algo") or (values.get("kv_cache_scheme") and "FP8")
     experts_only = method == "mxfp4"
     summary = Quantization(
         method=method or "unknown",
@@ -173,7 +172,6 @@ def read_quantization(config: Mapping[str, Any], hf_quant_config: Mapping[str, A
         block=stored.block,
         scale_bytes=stored.scale_bytes,
         quantized=frozenset({Kind.EXPERT}) if experts_only else LINEAR,
-        kv_family=str(kv).upper() if kv else None,
     )
     return Reader(summary, excluded, groups)
 

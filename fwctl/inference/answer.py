@@ -56,7 +56,6 @@ class Answer:
     first_token_at: float | None = None
     first_visible_at: float | None = None
     last_token_at: float | None = None
-    finished_at: float | None = None
     gaps_s: list[float] = field(default_factory=list)
     reads_with_tokens: int = 0
     done: bool = False
@@ -150,7 +149,7 @@ class Answer:
         choices = payload.get("choices")
         for item in choices if isinstance(choices, list) else ():
             if isinstance(item, dict):
-                token, seen = self._choice(item, at)
+                token, seen = self._choice(item)
                 fresh, visible = fresh or token, visible or seen
         if fresh:
             self._stamp(at, visible)
@@ -181,7 +180,7 @@ class Answer:
         if self.failure is None:
             self.failure = Failure(ErrorClass.SSE_ERROR, message)
 
-    def _choice(self, item: dict[str, Any], at: float) -> tuple[bool, bool]:
+    def _choice(self, item: dict[str, Any]) -> tuple[bool, bool]:
         """Whether the choice brought a token at all, and a visible one."""
         index = item.get("index")
         if not isinstance(index, int):
@@ -194,7 +193,6 @@ class Answer:
             delta = {}
         if isinstance(reason := item.get("finish_reason"), str) and reason:
             choice.finish_reason = reason
-            self.finished_at = at
         if len(delta) == 1 and isinstance(text := delta.get("content"), str) and text:
             choice.text.append(text)
             return True, True

@@ -20,7 +20,6 @@ from typing import Any
 from fwctl.live.model import Marker
 from fwctl.redact import Secret
 
-RESERVED_CHARS = 200  # of the description, FW310
 TAG_PREFIX = "fwctl."
 TAG_VALUE_CHARS = 128  # deployment tags page of docs.fireworks.ai, read 2026-11-30
 MAX_TAGS = 6

@@ -86,8 +86,6 @@ class LiveModel:
     context_length: int | None = None
     hugging_face_url: str | None = None
     default_precision: str | None = None
-    default_draft_model: str | None = None
-    default_draft_tokens: int | None = None
     base_model: str | None = None
     raw: Mapping[str, Any] = field(default_factory=dict)
 

@@ -257,8 +257,6 @@ def normalise_model(raw: Mapping[str, Any], name: str = "") -> LiveModel:
         context_length=_positive(raw.get("context_length")),
         hugging_face_url=_text(raw.get("hugging_face_url")) or None,
         default_precision=_enum(base.get("default_precision")),
-        default_draft_model=_text(raw.get("default_draft_model")) or None,
-        default_draft_tokens=_positive(raw.get("default_draft_token_count")),
         base_model=_text(_mapping(raw.get("peft_details")).get("base_model")) or None,
         raw=raw,
     )

@@ -1,6 +1,6 @@
 """What happened, kept in a small SQLite file that may be deleted at any time.
 
-Read for predictions of start-up time and for `status` and `watch`. Nothing here can stop a command: a
+Read for predictions of start-up time. Nothing here can stop a command: a
 file that is locked, damaged or unwritable gives empty answers and swallows what is recorded.
 """
 
@@ -18,9 +18,6 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS starts (
   time TEXT NOT NULL, deployment_id TEXT NOT NULL, model TEXT NOT NULL, shape TEXT NOT NULL,
   accelerator TEXT NOT NULL, region TEXT NOT NULL, ready_s REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS applies (
-  time TEXT NOT NULL, account TEXT NOT NULL, stack TEXT NOT NULL,
-  exit_code INTEGER NOT NULL, done INTEGER NOT NULL, failed INTEGER NOT NULL, seconds REAL NOT NULL);
 """
 
 
@@ -38,19 +35,6 @@ class Start:
     accelerator: str
     region: str
     ready_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class AppliedRun:
-    """One apply and how it ended."""
-
-    time: datetime
-    account: str
-    stack: str
-    exit_code: int
-    done: int
-    failed: int
-    seconds: float
 
 
 class History:
@@ -92,12 +76,6 @@ class History:
             (start.time.isoformat(), *(getattr(start, name) for name in Start.__slots__[1:])),
         )
 
-    def record_apply(self, run: AppliedRun) -> None:
-        self._insert(
-            "INSERT INTO applies VALUES (?,?,?,?,?,?,?)",
-            (run.time.isoformat(), *(getattr(run, name) for name in AppliedRun.__slots__[1:])),
-        )
-
     def start_times_s(self, *, model: str, accelerator: str | None = None, limit: int = 100) -> list[float]:
         """Seconds to READY of earlier starts of this model, newest first."""
         rows = self._select(
@@ -106,34 +84,3 @@ class History:
             (model, accelerator, accelerator, limit),
         )
         return [value for (value,) in rows if isinstance(value, float)]
-
-    def applies(self, limit: int = 20) -> list[AppliedRun]:
-        """The last runs, newest first."""
-        rows = self._select(
-            "SELECT time, account, stack, exit_code, done, failed, seconds FROM applies"
-            " ORDER BY time DESC LIMIT ?",
-            (limit,),
-        )
-        return [run for row in rows if (run := _applied(row)) is not None]
-
-
-def _applied(row: tuple[object, ...]) -> AppliedRun | None:
-    """A row that holds what this version wrote, None otherwise."""
-    time, account, stack, exit_code, done, failed, seconds = row
-    try:
-        at = datetime.fromisoformat(str(time))
-    except ValueError:
-        return None
-    if not all(isinstance(number, int) for number in (exit_code, done, failed)):
-        return None
-    if not isinstance(seconds, float):
-        return None
-    return AppliedRun(
-        at,
-        str(account),
-        str(stack),
-        int(str(exit_code)),
-        int(str(done)),
-        int(str(failed)),
-        seconds,
-    )

@@ -49,10 +49,6 @@ class Answer:
         self.body = body
         self.record = noted
 
-    @property
-    def is_stream(self) -> bool:
-        return isinstance(self.body, Stream)
-
     async def __aiter__(self) -> AsyncIterator[bytes]:
         if isinstance(self.body, bytes):
             yield self.body

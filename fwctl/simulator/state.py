@@ -42,34 +42,6 @@ class Tx(Protocol):
     def set_meta(self, key: str, value: Any) -> None: ...
 
 
-class MemoryTx:
-    """A Tx over dicts, for tests of the platform rules."""
-
-    def __init__(self) -> None:
-        self._docs: dict[tuple[str, str], str] = {}
-        self._meta: dict[str, Any] = {}
-
-    def get(self, kind: str, name: str) -> Doc | None:
-        text = self._docs.get((kind, name))
-        return None if text is None else json.loads(text)
-
-    def put(self, kind: str, name: str, doc: Doc) -> None:
-        self._docs[kind, name] = json.dumps(doc)
-
-    def remove(self, kind: str, name: str) -> None:
-        self._docs.pop((kind, name), None)
-
-    def all(self, kind: str) -> Iterator[Doc]:
-        for key in sorted(key for key in self._docs if key[0] == kind):
-            yield json.loads(self._docs[key])
-
-    def meta(self, key: str) -> Any:
-        return self._meta.get(key)
-
-    def set_meta(self, key: str, value: Any) -> None:
-        self._meta[key] = value
-
-
 class SqliteTx:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection

@@ -118,18 +118,3 @@ def break_even_verify_cost(tokens_per_pass: float, draft_tokens: int, costs: Cos
     Verification costs more the fuller the batches are, so this says how much load a gain survives.
     """
     return max(0.0, (tokens_per_pass - 1) / draft_tokens - costs.draft)
-
-
-def equivalent_acceptance(reached: Sequence[float]) -> float:
-    """The constant acceptance with the same expected tokens: a summary of the positions, not a truth.
-
-    Raises ValueError as `check_reached` does, and for no positions.
-    """
-    if not reached:
-        raise ValueError("there are no positions to summarise")
-    wanted = expected_tokens_by_position(reached)
-    low, high = 0.0, 1.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if expected_tokens(middle, len(reached)) < wanted else (low, middle)
-    return (low + high) / 2

@@ -12,7 +12,6 @@ passes, and n / passes is exactly 1 + the sum of the acceptances by position.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 END = -1  # stands for the end-of-text token; no tokenizer has it
@@ -61,16 +60,6 @@ class Work:
     passes: int
     free: int
     paid: int
-
-
-def accepted_tokens(draft: Sequence[int], truth: Sequence[int]) -> int:
-    """Drafted tokens that the target confirms: the longest common beginning."""
-    count = 0
-    for drafted, true in zip(draft, truth, strict=False):
-        if drafted != true:
-            break
-        count += 1
-    return count
 
 
 def verify(offer: Offer, draft_tokens: int, into: Histogram) -> Work:

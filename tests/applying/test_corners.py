@@ -229,7 +229,6 @@ def test_start_times_are_kept_for_predictions(bench: Bench) -> None:
     bench.apply(plan(creating("a")), spec(entry("a")))
     history = History(bench.folder / ".fwctl" / "history.db")
     assert history.start_times_s(model=str(values()["model"])) == [pytest.approx(20.0)]
-    assert [(run.done, run.exit_code) for run in history.applies()] == [(1, 0)]
 
 
 def test_updates_wait_for_their_turn_before_they_are_looked_at(bench: Bench) -> None:

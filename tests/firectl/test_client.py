@@ -30,7 +30,6 @@ def prints(tmp_path: Path, value: object, caps: Capabilities | None = KNOWN) -> 
     [
         ("list_deployments", (), "deployments", "deployment list --show-deleted --no-paginate"),
         ("list_deployments", (False,), "deployments", "deployment list --no-paginate"),
-        ("list_shapes", (), "deploymentShapes", "deployment-shape list --no-paginate"),
         (
             "list_shape_versions",
             ("s",),
@@ -65,18 +64,12 @@ def test_each_list_asks_once_and_reads_both_wrappings(
     [
         ("get_deployment", "chat", "deployment get chat"),
         ("get_model", "accounts/fireworks/models/m", "model get accounts/fireworks/models/m"),
-        ("get_shape_version", "s/versions/latest", "deployment-shape-version get s/versions/latest"),
     ],
 )
 def test_each_get_returns_the_object(tmp_path: Path, method, argument, words):
     firectl = prints(tmp_path, ROW)
     assert getattr(firectl, method)(argument)["base_model"] == "m"
     assert calls_of(tmp_path) == [f"{words} -o json -a acme"]
-
-
-def test_the_account_is_asked_for_by_its_own_name(tmp_path: Path):
-    assert prints(tmp_path, {"name": "accounts/acme"}).account_info() == {"name": "accounts/acme"}
-    assert calls_of(tmp_path) == ["account get acme -o json -a acme"]
 
 
 def test_metrics_come_as_series(tmp_path: Path):

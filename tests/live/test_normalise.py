@@ -248,17 +248,11 @@ def test_a_model_says_what_it_knows() -> None:
             "kind": "HF_BASE_MODEL",
             "context_length": 131072,
             "hugging_face_url": "https://huggingface.co/x/m",
-            "default_draft_model": "d",
-            "default_draft_token_count": 4,
             "base_model_details": {"parameter_count": "8030261248", "default_precision": "BF16"},
         }
     )
     assert (model.kind, model.parameter_count, model.context_length) == ("HF_BASE_MODEL", 8030261248, 131072)
-    assert (model.default_precision, model.default_draft_model, model.default_draft_tokens) == (
-        "BF16",
-        "d",
-        4,
-    )
+    assert model.default_precision == "BF16"
     assert model.hugging_face_url == "https://huggingface.co/x/m"
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from fwctl.records.history import AppliedRun, History, Start
+from fwctl.records.history import History, Start
 
 AT = datetime(2026, 12, 1, 8, 0, tzinfo=UTC)
 START = Start(AT, "chat", "llama", "fast", "NVIDIA_H100_80GB", "US_IOWA_1", 215.0)
-RUN = AppliedRun(AT, "acme", "prod", 0, 3, 0, 12.5)
 
 
 def test_start_times_come_newest_first_and_by_model(tmp_path: Path) -> None:
@@ -26,17 +24,9 @@ def test_start_times_come_newest_first_and_by_model(tmp_path: Path) -> None:
     assert history.start_times_s(model="llama", accelerator="NVIDIA_B200_180GB") == []
 
 
-def test_applies_come_newest_first(tmp_path: Path) -> None:
-    history = History(tmp_path / "history.db")
-    later = replace(RUN, time=AT + timedelta(days=1), exit_code=7)
-    history.record_apply(RUN)
-    history.record_apply(later)
-    assert history.applies() == [later, RUN]
-
-
 def test_no_file_is_an_empty_history_and_reading_makes_none(tmp_path: Path) -> None:
     history = History(tmp_path / "history.db")
-    assert (history.applies(), history.start_times_s(model="llama")) == ([], [])
+    assert history.start_times_s(model="llama") == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -51,22 +41,4 @@ def test_a_damaged_file_gives_nothing_and_stops_nothing(tmp_path: Path, content:
 
 def test_a_folder_that_cannot_be_made_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    History(tmp_path / "file" / "history.db").record_apply(RUN)
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        ("no time", "acme", "prod", 0, 1, 0, 1.0),
-        (AT.isoformat(), "acme", "prod", "zero", 1, 0, 1.0),
-        (AT.isoformat(), "acme", "prod", 0, 1, 0, "long"),
-    ],
-)
-def test_rows_that_something_else_wrote_are_passed_over(tmp_path: Path, row: tuple[object, ...]) -> None:
-    history = History(tmp_path / "history.db")
-    history.record_apply(RUN)
-    connection = sqlite3.connect(tmp_path / "history.db")
-    with connection:
-        connection.execute("INSERT INTO applies VALUES (?,?,?,?,?,?,?)", row)
-    connection.close()
-    assert history.applies() == [RUN]
+    History(tmp_path / "file" / "history.db").record_start(START)

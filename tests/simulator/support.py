@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from fwctl.simulator import catalogue, profiles
 from fwctl.simulator.commands.app import NOTICE, run
 from fwctl.simulator.platform import deployments
 from fwctl.simulator.platform.world import Caller, World
-from fwctl.simulator.state import MemoryTx
+from fwctl.simulator.state import Doc
 
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"
 MODEL_70B = "accounts/fireworks/models/llama-v3p1-70b-instruct"
@@ -23,6 +24,34 @@ NOW = "2026-11-30T12:00:00Z"
 NOW_S = 1_796_040_000.0  # 2026-11-30T12:00:00Z: 20,787 days and 12 hours after the epoch
 
 _CATALOGUE = catalogue.load()
+
+
+class MemoryTx:
+    """A transaction of `simulator.state` over dicts."""
+
+    def __init__(self) -> None:
+        self._docs: dict[tuple[str, str], str] = {}
+        self._meta: dict[str, Any] = {}
+
+    def get(self, kind: str, name: str) -> Doc | None:
+        text = self._docs.get((kind, name))
+        return None if text is None else json.loads(text)
+
+    def put(self, kind: str, name: str, doc: Doc) -> None:
+        self._docs[kind, name] = json.dumps(doc)
+
+    def remove(self, kind: str, name: str) -> None:
+        self._docs.pop((kind, name), None)
+
+    def all(self, kind: str) -> Iterator[Doc]:
+        for key in sorted(key for key in self._docs if key[0] == kind):
+            yield json.loads(self._docs[key])
+
+    def meta(self, key: str) -> Any:
+        return self._meta.get(key)
+
+    def set_meta(self, key: str, value: Any) -> None:
+        self._meta[key] = value
 
 
 class Result(NamedTuple):

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwctl.simulator import calls, control, profiles, settings, timing
-from fwctl.simulator.state import MemoryTx, SqliteTx, Store
-from tests.simulator.support import NOW, NOW_S
+from fwctl.simulator.state import SqliteTx, Store
+from tests.simulator.support import NOW, NOW_S, MemoryTx
 
 
 class TestTiming:

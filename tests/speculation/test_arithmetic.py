@@ -11,7 +11,6 @@ from fwctl.speculation.arithmetic import (
     best_draft_tokens,
     break_even_acceptance,
     constant_reach,
-    equivalent_acceptance,
     expected_tokens,
     expected_tokens_by_position,
     speedup,
@@ -80,12 +79,6 @@ def test_the_sum_over_positions_is_the_truth_and_not_the_pooled_ratio() -> None:
     assert expected_tokens(pooled, 7) < 1.52 < expected_tokens_by_position(reached) / 2
 
 
-def test_the_equivalent_constant_gives_the_same_tokens() -> None:
-    # 1 + a + a^2 = 1.75: a = 0.5. The pooled ratio would be 0.375.
-    assert equivalent_acceptance((0.6, 0.15)) == pytest.approx(0.5, abs=1e-9)
-    assert equivalent_acceptance((1.0, 1.0)) == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("reached", [(0.5, 0.6), (1.2,), (-0.1,)])
 def test_shares_that_cannot_be_are_refused(reached: tuple[float, ...]) -> None:
     with pytest.raises(ValueError, match="share"):
@@ -96,8 +89,6 @@ def test_shares_that_cannot_be_are_refused(reached: tuple[float, ...]) -> None:
 def test_impossible_input_is_refused(call: object) -> None:
     with pytest.raises(ValueError, match="number"):
         call()  # type: ignore[operator]
-    with pytest.raises(ValueError, match="no positions"):
-        equivalent_acceptance(())
     for cost in (-0.1, float("nan"), 1e9):
         with pytest.raises(ValueError, match="cost"):
             Costs(cost)

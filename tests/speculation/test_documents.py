@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from fwctl.cli.main import run
-from fwctl.speculation.published import PUBLISHED, fit
 from tests.cli.support import make_env
 from tests.contract.test_cli_json import DOCS, ENVELOPE, keys
 from tests.speculation import traffic
+from tests.speculation.published import PUBLISHED, fit
 from tests.speculation.test_commands import document
 
 PAGE = Path(__file__).parents[2] / "docs/speculation.md"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fwctl.speculation.published import PUBLISHED, Case, fit, limit, nearest
+from tests.speculation.published import PUBLISHED, Case, fit, limit, nearest
 
 
 def test_no_constant_acceptance_gives_a_factor_of_three() -> None:

@@ -12,9 +12,8 @@ from fwctl.simulator.platform.world import World
 
 Work = Callable[[World, Call], Doc]
 
-# Values that are taken and never given back, and those only the server writes.
+# Values that are taken and never given back.
 _WRITE_ONLY = ("value",)
-_SERVER = ("name", "state", "createTime", "updateTime")
 
 
 class Spelling(NamedTuple):
