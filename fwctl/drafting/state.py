@@ -6,8 +6,6 @@ done again, and whatever it makes on the platform has a name that follows from i
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -15,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from fwctl.errors import FwctlError
-from fwctl.records.atomic import replace_file
+from fwctl.records.state_file import damaged, load_state, save_state
 
 FOLDER = "drafting"
 FILE = "state.json"
-FORMAT_VERSION = 1
-LARGEST_BYTES = 16 * 2**20
+_ANEW = "run it again: what exists on the platform is found by its name"
 _PRIVATE = 0o700
 
 
@@ -84,42 +81,20 @@ def folder_of(root: Path, name: str) -> Path:
 def save(root: Path, state: State) -> None:
     """On disk before this returns. Raises FwctlError."""
     path = folder_of(root, state.name) / FILE
-    text = json.dumps({"format_version": FORMAT_VERSION, **asdict(state)}, indent=1, sort_keys=True) + "\n"
-    try:
-        replace_file(path, text.encode())
-        os.chmod(path, 0o600)  # noqa: PTH101 - the same call on every system
-    except OSError as error:
-        raise FwctlError(
-            f"cannot write {path}: {error.strerror or error}",
-            next_steps=["free the disk or the folder, then run it again: it goes on from here"],
-        ) from None
+    save_state(path, asdict(state), mode=0o600)
 
 
 def load(root: Path, name: str, account: str) -> State:
     """A new one when there is none. Raises FwctlError for a file that this cannot have written, and for one
     of another account."""
     path = root / FOLDER / name / FILE
-    try:
-        if path.exists() and not path.is_file():  # a pipe could stay silent for ever
-            raise _damaged(path, "it is not a regular file")
-        with path.open("rb") as file:
-            data = file.read(LARGEST_BYTES + 1)
-    except FileNotFoundError:
-        return State(name, account)
-    except OSError as error:
-        raise _damaged(path, error.strerror or str(error)) from None
-    try:
-        state = _from_json(json.loads(data))
-    except (ValueError, KeyError, TypeError, RecursionError, AttributeError):
-        raise _damaged(path, "its content is not what fwctl writes") from None
+    state = load_state(path, _from_json, anew=_ANEW) or State(name, account)
     if (state.name, state.account) != (name, account):
-        raise _damaged(path, f"it is of pipeline {state.name}, account {state.account}")
+        raise damaged(path, f"it is of pipeline {state.name}, account {state.account}", anew=_ANEW)
     return state
 
 
 def _from_json(document: Any) -> State:
-    if document["format_version"] != FORMAT_VERSION:
-        raise ValueError("another format")
     name, account = document["name"], document["account"]
     if not (isinstance(name, str) and isinstance(account, str)):
         raise TypeError("name")
@@ -128,10 +103,3 @@ def _from_json(document: Any) -> State:
         for key, row in document["steps"].items()
     }
     return State(name, account, int(document["round"]), steps)
-
-
-def _damaged(path: Path, why: str) -> FwctlError:
-    return FwctlError(
-        f"{path} cannot be read: {why}",
-        next_steps=[f"rm {path}, then run it again: what exists on the platform is found by its name"],
-    )

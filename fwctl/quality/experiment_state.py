@@ -6,7 +6,6 @@ what was decided. Without it a run begins to measure anew with the candidates th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
@@ -15,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from fwctl.errors import FwctlError
-from fwctl.records.atomic import replace_file
+from fwctl.records.state_file import load_state, save_state
 
 FOLDER = "experiments"
 FILE = "state.json"
-FORMAT_VERSION = 1
+_ANEW = "run the experiment again: its markers say which candidates exist"
 _DECIDED = {"winner", "reason", "tied", "candidates"}
 TRIES = 3  # of a pass in which this machine or a replica count spoilt the measurement
-LARGEST_BYTES = 4 * 2**20
 
 
 class Phase(StrEnum):
@@ -106,34 +104,12 @@ def folder_of(root: Path, name: str) -> Path:
 
 def save(root: Path, state: State) -> None:
     """On disk before this returns. Raises FwctlError."""
-    path = folder_of(root, state.name) / FILE
-    text = json.dumps({"format_version": FORMAT_VERSION, **asdict(state)}, indent=1, sort_keys=True) + "\n"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, text.encode())
-    except OSError as error:
-        raise FwctlError(
-            f"cannot write {path}: {error.strerror or error}",
-            next_steps=["free the disk or the folder, then run it again: it goes on from here"],
-        ) from None
+    save_state(folder_of(root, state.name) / FILE, asdict(state))
 
 
 def load(root: Path, name: str) -> State | None:
     """None when there is none. Raises FwctlError for a file that this cannot have written."""
-    path = folder_of(root, name) / FILE
-    try:
-        if path.exists() and not path.is_file():  # a pipe could stay silent for ever
-            raise _damaged(path, "it is not a regular file")
-        with path.open("rb") as file:
-            data = file.read(LARGEST_BYTES + 1)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise _damaged(path, error.strerror or str(error)) from None
-    try:
-        return _from_json(json.loads(data))
-    except (ValueError, KeyError, TypeError, RecursionError, AttributeError):
-        raise _damaged(path, "its content is not what fwctl writes") from None
+    return load_state(folder_of(root, name) / FILE, _from_json, anew=_ANEW)
 
 
 def load_all(root: Path) -> Iterator[State]:
@@ -150,8 +126,6 @@ def load_all(root: Path) -> Iterator[State]:
 
 
 def _from_json(document: Any) -> State:
-    if document["format_version"] != FORMAT_VERSION:
-        raise ValueError("another format")
     values = {item.name: document[item.name] for item in fields(State)}
     for key in ("name", "account", "stack", "run", "digest", "reason"):
         if not isinstance(values[key], str):
@@ -184,10 +158,3 @@ def _from_json(document: Any) -> State:
         if datetime.fromisoformat(moment).tzinfo is None:
             raise ValueError("a time without a zone")
     return state
-
-
-def _damaged(path: Path, why: str) -> FwctlError:
-    return FwctlError(
-        f"{path} cannot be read: {why}",
-        next_steps=[f"rm {path}, then run the experiment again: its markers say which candidates exist"],
-    )
