@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fwctl.report import bench_charts, bench_compare_markdown, bench_report_rows
+from fwctl.report import bench_charts, bench_report_rows
 from fwctl.report import bench_words as words
 from fwctl.report.bench_charts import Chart
-from fwctl.report.bench_compare_text import notes
+from fwctl.report.bench_compare_rows import HEADER, RIGHT, Row, headline, metrics, notes, others
 from fwctl.report.html_text import badge, code, escape, table
 from fwctl.report.model import Report
 
@@ -82,7 +82,7 @@ def _runs(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def compare_title(report: Report) -> str:
     """`Bench comparison: 2 worse, 6 with no difference shown`."""
-    return f"Bench comparison: {bench_compare_markdown.headline(report.body)}"
+    return f"Bench comparison: {headline(report.body)}"
 
 
 def compare_body(report: Report) -> list[str]:
@@ -98,48 +98,24 @@ def compare_body(report: Report) -> list[str]:
     lines += _problems([*found, *(("warning", text) for text in body["warnings"])])
     lines += _gates(body["gates"])
     lines += _charts(bench_charts.of_comparison(body))
-    header = ("", "base", "candidate", "ratio", "verdict", "pairs")
-    right = ("base", "candidate", "pairs")
     lines.append('<section class="dense"><h2>Figures</h2>')
-    lines += table("Figures of both runs", header, _ratios(body["comparisons"]), right=right)
-    lines += table("Other figures", ("", "base", "candidate", "ratio", "verdict"), _others(body), right=right)
+    figures = _ratios(metrics(body["comparisons"]))
+    lines += table("Figures of both runs", HEADER, figures, right=RIGHT)
+    lines += table("Other figures", HEADER, _ratios(others(body, plain=True)), right=RIGHT)
     for name, rows in body["types"].items():
         lines.append(f"<details><summary>type {escape(name)}</summary>")
-        lines += [*table(f"Figures of type {name}", header, _ratios(rows), right=right), "</details>"]
+        lines += [
+            *table(f"Figures of type {name}", HEADER, _ratios(metrics(rows)), right=RIGHT),
+            "</details>",
+        ]
     lines += [f'<p class="soft">{escape(text)}</p>' for text in notes(body)]
     return [*lines, "</section>"]
 
 
-def _ratios(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
+def _ratios(rows: Iterable[Row]) -> Iterator[tuple[str, ...]]:
     for row in rows:
-        if row["n_pairs"]:
-            yield (
-                escape(f"{words.short(row['metric'])} {row['quantile']}"),
-                escape(words.time(row["base"])),
-                escape(words.time(row["candidate"])),
-                escape(words.ratio(row)),
-                badge(words.verdict(row), words.VERDICTS[row["verdict"]][2]),
-                f"{row['n_pairs']:,}",
-            )
-
-
-def _others(body: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    failed = body["error_rate"]
-    yield (
-        "failed",
-        words.share(failed["base"]["value"]),
-        words.share(failed["candidate"]["value"]),
-        f"p = {failed['p']:.2g}",
-        badge(words.verdict(failed), words.VERDICTS[failed["verdict"]][2]),
-    )
-    for name, key, show in (
-        ("USD per million output tokens", "usd_per_million_output_tokens", words.plain_dollars),
-        ("output tokens p50", "output_tokens", words.number),
-        ("cached share", "cached_share", words.share),
-    ):
-        row = body[key]
-        ratio = row.get("ratio")
-        yield name, show(row["base"]), show(row["candidate"]), "" if ratio is None else f"{ratio:.2f}", ""
+        verdict = badge(row.told, words.VERDICTS[row.verdict][2]) if row.verdict else ""
+        yield escape(row.name), row.base, row.candidate, escape(row.ratio), verdict, row.pairs
 
 
 def _gates(gates: Sequence[Mapping[str, Any]]) -> list[str]:
