@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Protocol
 
-from fwctl.applying.model import CallResult, Platform
+from fwctl.applying.model import CallResult, Platform, Subject
 from fwctl.applying.problems import DEFINITE_CLASSES
 from fwctl.errors import FwctlError
 from fwctl.planning.model import Step
 from fwctl.records.journal import Journal
-
-
-class Subject(Protocol):
-    """Whose call it is."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def address(self) -> str: ...
-    @property
-    def deployment_id(self) -> str: ...
 
 
 class Caller:

@@ -6,23 +6,12 @@ At least every 30 seconds something is said, so that whoever reads can tell a qu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
-from fwctl.applying.model import OnEvent, Result
+from fwctl.applying.model import OnEvent, Result, Subject
 from fwctl.env import Clock
 
 FORMAT_VERSION = 1
-
-
-class Subject(Protocol):
-    """What an event is about."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def address(self) -> str: ...
-    @property
-    def deployment_id(self) -> str: ...
 
 
 class Events:

@@ -92,6 +92,17 @@ class Answer:
     message: str = ""
 
 
+class Subject(Protocol):
+    """Whose call it is, or what an event is about."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def address(self) -> str: ...
+    @property
+    def deployment_id(self) -> str: ...
+
+
 class Platform(Protocol):
     """The world as apply sees it; `applying.platform` makes it of firectl and HTTP."""
 
