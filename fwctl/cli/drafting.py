@@ -119,9 +119,10 @@ def promotion(
     text = after = None
     if place is not None and wanted:
         before = (call.env.cwd / place.file).read_text(encoding="utf-8")
-        common: dict[str, Any] = {"environ": call.env.environ, "account": adapt.account}
-        text = patch.diff(place.file, before, entry, wanted, **common)
-        after = patch.edited(place.file, before, entry, wanted, **common)
+        after = patch.edited(
+            place.file, before, entry, wanted, environ=call.env.environ, account=adapt.account
+        )
+        text = patch.diff(place.file, before, after) if after is not None else None
     if write and wanted:
         if place is None or after is None:
             raise RefusedError(

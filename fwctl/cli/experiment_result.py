@@ -118,7 +118,10 @@ def recommendation(
     text = None
     if entry is not None and place is not None and changes and spec is not None:
         written = (call.env.cwd / place.file).read_text(encoding="utf-8")
-        text = patch.diff(place.file, written, entry, changes, environ=call.env.environ, account=spec.account)
+        after = patch.edited(
+            place.file, written, entry, changes, environ=call.env.environ, account=spec.account
+        )
+        text = patch.diff(place.file, written, after) if after is not None else None
     name = experiment.deployment or winner
     return {
         "deployment": experiment.deployment,

@@ -48,23 +48,6 @@ def _of(entry: Deployment | None) -> Mapping[str, Any]:
     return entry.fields if entry is not None else {}
 
 
-def diff(
-    file: str,
-    text: str,
-    entry: Deployment,
-    changes: Mapping[str, Any],
-    *,
-    environ: Mapping[str, str],
-    account: str,
-) -> str | None:
-    """A unified diff of the spec file, None when its text cannot be changed without a doubt."""
-    after = edited(file, text, entry, changes, environ=environ, account=account)
-    if after is None:
-        return None
-    lines = (text.splitlines(keepends=True), after.splitlines(keepends=True))
-    return "".join(unified_diff(*lines, f"a/{file}", f"b/{file}", n=2))
-
-
 def edited(
     file: str,
     text: str,
@@ -81,6 +64,12 @@ def edited(
     after = "".join(found)
     spec = load_given([Given(file, after.encode())], environ=environ, account=account).spec
     return after if _means(spec, entry, changes) else None
+
+
+def diff(file: str, before: str, after: str) -> str:
+    """Both texts of the file as a unified diff."""
+    lines = (before.splitlines(keepends=True), after.splitlines(keepends=True))
+    return "".join(unified_diff(*lines, f"a/{file}", f"b/{file}", n=2))
 
 
 def _edited(file: str, lines: list[str], entry: Deployment, changes: Mapping[str, Any]) -> list[str] | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fwctl.quality.experiment_patch import diff, snippet, wanted
+from fwctl.quality.experiment_patch import diff, edited, snippet, wanted
 from fwctl.spec.files import Given
 from fwctl.spec.load import load_given
 from fwctl.spec.model import Deployment
@@ -49,7 +49,8 @@ def changes_for(folder: Path, winner: str, entry: Deployment | None, text: str =
 
 
 def patch(text: str, changes: dict[str, Any]) -> str | None:
-    return diff("configs/chat.yaml", text, entry_of(text), changes, environ={}, account="acme")
+    after = edited("configs/chat.yaml", text, entry_of(text), changes, environ={}, account="acme")
+    return diff("configs/chat.yaml", text, after) if after is not None else None
 
 
 def test_what_the_candidates_differ_in_is_proposed_and_pins_follow_the_shape(tmp_path: Path) -> None:
