@@ -55,6 +55,12 @@ KNOBS: dict[str, Knob] = {
     "fault": Knob(str, None, "a fault for this request, for example cut;after=3"),
     "metrics_refresh_s": Knob(float, 30.0, "seconds between two refreshes of the metrics page", 0, 3600),
     "metrics_per_minute": Knob(int, 6, "requests a minute that the metrics page answers", 1, 1_000_000),
+    "metrics_window_s": Knob(
+        float, 60.0, "seconds over which the metrics page takes its rates and averages", 0.1, 300
+    ),
+    "metrics_clock": Knob(
+        str, "real", "whose time the samples of the metrics page carry", choices=("real", "platform")
+    ),
     "seed": Knob(int, 0, "another seed gives other answers", -(2**62), 2**62),
 }
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from aiohttp import web
 
 from fwctl.simulator.http.backend import Backend, bearer
-from fwctl.simulator.http.inference.exposition import WINDOW_S, Gauge, Labels, Row, page
+from fwctl.simulator.http.inference.exposition import Gauge, Labels, Row, page
 from fwctl.simulator.http.inference.fleet import Fleet
 from fwctl.simulator.http.inference.traffic import Log
 from fwctl.simulator.http.knobs import Knobs
@@ -18,7 +18,7 @@ from fwctl.simulator.platform import deployments
 from fwctl.simulator.platform.errors import PlatformError
 from fwctl.simulator.platform.world import World
 
-_KEEP_LOOKS = 60
+_KEEP_LOOKS = 300  # one a second, as long as the longest window
 
 
 class Exporter:
@@ -65,15 +65,17 @@ class Exporter:
             return control_error(error)
         made_s, text = self._pages.get(account, (-1e9, ""))
         if now - made_s >= self._knobs["metrics_refresh_s"]:
-            live = await self._backend.run(lambda world: _live(world, account), caller)
+            live, at_s = await self._backend.run(lambda world: (_live(world, account), world.now), caller)
             self.look()
-            text = page([self._row(labels) for labels in live], time.time_ns() // 1_000_000)
+            at_ms = int((at_s if self._knobs["metrics_clock"] == "platform" else time.time()) * 1000)
+            text = page([self._row(labels) for labels in live], at_ms, self._knobs["metrics_window_s"])
             self._pages[account] = (now, text)
         return web.Response(text=text, headers={"content-type": "text/plain; version=0.0.4; charset=utf-8"})
 
     def _row(self, labels: Labels) -> Row:
-        name, since = labels.deployment, time.monotonic() - WINDOW_S
-        samples = [sample for sample in self._log.since(WINDOW_S) if sample.deployment == name]
+        name, window_s = labels.deployment, self._knobs["metrics_window_s"]
+        since = time.monotonic() - window_s
+        samples = [sample for sample in self._log.since(window_s) if sample.deployment == name]
         gauges = [gauge for at_s, gauge in self._looks.get(name, ()) if at_s >= since]
         return Row(labels, samples, gauges)
 

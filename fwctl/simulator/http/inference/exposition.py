@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from fwctl.simulator.http.inference.traffic import Sample
 
-WINDOW_S = 60.0
 _MS_EDGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 120_000)
 _TOKEN_EDGES = (1, 8, 32, 128, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
 CACHE_TTL_S = 300.0
@@ -88,17 +87,17 @@ def _number(value: float) -> str:
     return f"{value:.6g}"
 
 
-def _counter_lines(rows: Sequence[Row], stamp: str) -> Iterable[str]:
+def _counter_lines(rows: Sequence[Row], stamp: str, window_s: float) -> Iterable[str]:
     for name, (text, measure) in _COUNTERS.items():
         full = f"{name}:sum_by_deployment"
         yield f"# HELP {full} {text}"
         yield f"# TYPE {full} gauge"
         for row in rows:
-            rate = sum(measure(sample) for sample in row.samples) / WINDOW_S
+            rate = sum(measure(sample) for sample in row.samples) / window_s
             yield f"{full}{row.labels.text()} {_number(rate)}{stamp}"
 
 
-def _error_lines(rows: Sequence[Row], stamp: str) -> Iterable[str]:
+def _error_lines(rows: Sequence[Row], stamp: str, window_s: float) -> Iterable[str]:
     full = "requests_error_total:sum_by_deployment"
     yield f"# HELP {full} Error rate by HTTP status"
     yield f"# TYPE {full} gauge"
@@ -109,10 +108,10 @@ def _error_lines(rows: Sequence[Row], stamp: str) -> Iterable[str]:
                 counts[sample.status] = counts.get(sample.status, 0) + 1
         for status, count in sorted(counts.items()):
             labels = row.labels.text(f',http_code="{status}"')
-            yield f"{full}{labels} {_number(count / WINDOW_S)}{stamp}"
+            yield f"{full}{labels} {_number(count / window_s)}{stamp}"
 
 
-def _bucket_lines(rows: Sequence[Row], stamp: str) -> Iterable[str]:
+def _bucket_lines(rows: Sequence[Row], stamp: str, window_s: float) -> Iterable[str]:
     for name, (text, edges, measure) in _HISTOGRAMS.items():
         full = f"{name}_bucket:sum_by_deployment"
         yield f"# HELP {full} {text}, cumulative rate by bucket"
@@ -127,10 +126,10 @@ def _bucket_lines(rows: Sequence[Row], stamp: str) -> Iterable[str]:
             for edge, count in zip([*map(_number, edges), "+Inf"], counts, strict=True):
                 running += count
                 labels = row.labels.text(f',le="{edge}"')
-                yield f"{full}{labels} {_number(running / WINDOW_S)}{stamp}"
+                yield f"{full}{labels} {_number(running / window_s)}{stamp}"
 
 
-def _average_lines(rows: Sequence[Row], stamp: str) -> Iterable[str]:
+def _average_lines(rows: Sequence[Row], stamp: str, _window_s: float) -> Iterable[str]:
     for name, (text, measure) in _AVERAGES.items():
         full = f"{name}:avg_by_deployment"
         yield f"# HELP {full} {text}"
@@ -141,8 +140,9 @@ def _average_lines(rows: Sequence[Row], stamp: str) -> Iterable[str]:
                 yield f"{full}{row.labels.text()} {_number(mean)}{stamp}"
 
 
-def page(rows: Sequence[Row], at_ms: int) -> str:
-    """The page as text; every sample carries the moment of the refresh."""
+def page(rows: Sequence[Row], at_ms: int, window_s: float = 60.0) -> str:
+    """The page as text; every sample carries the moment of the refresh. window_s: seconds in which the
+    samples and gauges of the rows were taken."""
     stamp = f" {at_ms}"
     parts = (_counter_lines, _error_lines, _bucket_lines, _average_lines)
-    return "\n".join(line for part in parts for line in part(rows, stamp)) + "\n"
+    return "\n".join(line for part in parts for line in part(rows, stamp, window_s)) + "\n"

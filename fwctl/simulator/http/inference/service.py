@@ -127,6 +127,8 @@ class Service:
             call = Call(http, identity, received_s, knobs, caller, asked, headers, fault, target)
             prepared = self.preparer.prepare(call)
         except misbehave.InterruptedAnswerError as ended:
+            if target is not None:
+                self._count(target, max(500, ended.response.status), None)
             return ended.response
         except (RequestError, KnobError) as error:
             param = getattr(error, "param", None)
