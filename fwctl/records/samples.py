@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,8 @@ def _instant(value: object) -> datetime:
         raise ValueError(f"`time` is {str(value)[:60]!r}; write it as 2026-10-01T08:00:00+00:00") from None
     if found.tzinfo is None:
         raise ValueError(f"`time` is {str(value)[:60]!r}, which names no time zone")
+    if not MINYEAR < found.year < MAXYEAR:
+        raise ValueError(f"`time` is {str(value)[:60]!r}, a year in which nothing ran")
     return found.astimezone(UTC)
 
 
@@ -204,10 +206,23 @@ def _stored(path: Path, since: datetime, until: datetime) -> Iterator[Round]:
 
 
 class RoundStore:
-    """Writes rounds into the history file. What cannot be written is dropped: nothing may stop a watch."""
+    """Keeps rounds in the history file. What cannot be written is dropped: nothing may stop a watch."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    def latest(self, account: str) -> datetime | None:
+        """When the account was looked at last; None when that is not known."""
+        if not self._path.is_file():
+            return None
+        try:
+            with closing(sqlite3.connect(self._path, timeout=2.0)) as connection:
+                (time,) = connection.execute(
+                    "SELECT MAX(time) FROM rounds WHERE account = ?", (account,)
+                ).fetchone()
+            return None if time is None else _instant(time)
+        except (sqlite3.Error, OSError, ValueError):
+            return None
 
     def record(self, found: Round) -> bool:
         """Add a round, and drop the account's that are older than KEEP_DAYS. False when the file could not

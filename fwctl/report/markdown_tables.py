@@ -88,7 +88,17 @@ def status(report: Report) -> list[str]:
         for item in report.body["deployments"]
     ]
     header = ("deployment", "state", "ready/wanted", "managed", "cost", "model string")
-    return [*status_numbers(report), *table(header, rows, right=("cost",))]
+    watch = report.body["watch"] or {"alerts": []}
+    alerts = [
+        f"- **{escape(row['rule'])}** {escape(row['label'])}: {escape(row['evidence'])}"
+        for row in watch["alerts"]
+    ]
+    return [
+        *status_numbers(report),
+        *alerts,
+        *([""] if alerts else []),
+        *table(header, rows, right=("cost",)),
+    ]
 
 
 def status_numbers(report: Report) -> list[str]:

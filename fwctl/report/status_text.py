@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fwctl.report.layout import Page, Span
 from fwctl.report.model import Report
 from fwctl.report.values import per_hour
+from fwctl.report.watch_text import alert_lines
 
 STATE_STYLE = {"READY": "green", "FAILED": "bold red", "DELETED": "dim", "absent": "yellow"}
 
@@ -16,7 +17,17 @@ def write(page: Page, report: Report) -> None:
     deployments = report.body["deployments"]
     if not deployments:
         page.line("no deployments")
-        return
+    else:
+        _table(page, deployments)
+    watch = report.body["watch"]
+    if watch and watch["alerts"]:
+        page.blank()
+        page.line(f"at the last look of `fwctl watch`, {watch['looked'][:16]}Z:")
+        for alert in watch["alerts"]:
+            alert_lines(page, alert, "firing")
+
+
+def _table(page: Page, deployments: Sequence[Mapping[str, Any]]) -> None:
     rows = [
         (
             str(item["name"] or ""),

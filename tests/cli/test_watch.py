@@ -65,6 +65,20 @@ def test_an_alert_is_shown_with_what_to_do_and_exits_4(running: Box) -> None:
     assert "ready replicas cost $8.00 an hour, $7.99 is the budget (chat $8.00)" in done.out
     assert "firing warning" in done.out
     assert "do: `fwctl cost` shows idle time" in done.out
+    table = fwctl(running.env(), "status", running.specs)
+    assert "at the last look of `fwctl watch`" in table.out
+    assert "firing warning  over-budget  acme: ready replicas cost $8.00 an hour" in table.out
+    listed = fwctl(running.env(), "status", running.specs, "--format", "json").document["watch"]
+    assert [alert["rule"] for alert in listed["alerts"]] == ["over-budget"]
+    assert "- **over-budget**" in fwctl(running.env(), "status", running.specs, "--format", "markdown").out
+
+
+def test_a_history_that_is_damaged_has_no_alerts_and_harms_nothing(running: Box) -> None:
+    assert fwctl(running.env(), "status", running.specs, "--format", "json").document["watch"] is None
+    (running.folder / ".fwctl" / "history.db").write_bytes(b"no database at all" * 100)
+    assert fwctl(running.env(), "status", running.specs, "--format", "json").document["watch"] is None
+    done = fwctl(running.env(), "watch", running.specs, "--once", "--format", "json")
+    assert done.code == 0
 
 
 def test_the_rule_file_carries_the_objectives_of_the_specs(box: Box) -> None:

@@ -81,6 +81,8 @@ def test_a_history_without_samples_is_empty(tmp_path: Path) -> None:
         ('{"time": "2026-08-01T00:00:00Z", "account": "a"}', "the list `deployments`"),
         ('{"time": "now", "account": "a", "deployments": []}', "`time` is 'now'"),
         ('{"time": "2026-08-01T00:00:00", "account": "a", "deployments": []}', "names no time zone"),
+        ('{"time": "0001-01-01T00:00:00+14:00", "account": "a", "deployments": []}', "nothing ran"),
+        ('{"time": "9999-12-31T23:00:00-14:00", "account": "a", "deployments": []}', "nothing ran"),
         ('{"time": "2026-08-01T00:00:00Z", "account": "a", "deployments": [1]}', "is a JSON object"),
     ],
 )

@@ -281,7 +281,7 @@ def test_status_and_shapes_are_tables() -> None:
         "model_string": "accounts/acme/deployments/chat",
         "usd_per_hour": 8.0,
     }
-    text = shown(Report("status", {"account": "acme", "deployments": [row]}))
+    text = shown(Report("status", {"account": "acme", "deployments": [row], "watch": None}))
     assert "## fwctl status: 1 READY" in text
     assert "| `$8.00/h` | `accounts/acme/deployments/chat` |" in text
     shape = {
@@ -295,7 +295,7 @@ def test_status_and_shapes_are_tables() -> None:
     }
     text = shown(Report("shapes", {"model": "m", "shapes": [shape]}))
     assert "| fits | 5.0 |" in text
-    long = shown(Report("status", {"account": "acme", "deployments": [row] * 3000}))
+    long = shown(Report("status", {"account": "acme", "deployments": [row] * 3000, "watch": None}))
     assert "3000 READY" in long
     assert markdown.characters(long) < 1000
 

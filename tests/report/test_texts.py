@@ -129,7 +129,7 @@ def test_status_shows_stages_holds_and_the_platforms_words() -> None:
         "hold_until": "2026-12-01T08:00:00+00:00",
         "status_message": "no capacity in US",
     }
-    text = shown(Report("status", {"account": "acme", "deployments": [row]}))
+    text = shown(Report("status", {"account": "acme", "deployments": [row], "watch": None}))
     assert "1/2 [0,4], 1 downloading" in text
     assert "unknown" in text
     assert "chat is held until 2026-12-01T08:00:00+00:00\n" in text

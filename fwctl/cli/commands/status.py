@@ -10,6 +10,7 @@ import typer
 
 from fwctl.cli.arguments import Paths
 from fwctl.cli.command import Call, command
+from fwctl.cli.plans import STATE_FOLDER
 from fwctl.cli.pricing import price_list
 from fwctl.cli.screen import screen
 from fwctl.cli.session import Session, has_specs, load_specs, own_account, require_valid
@@ -39,8 +40,8 @@ def status(
 ) -> Report:
     """One table: what is wanted, what runs, its replicas, its cost, and its model string.
 
-    Deployments of the account that no spec names are listed too, as not managed. Without specs it
-    lists the whole account.
+    Below it is what fired at the last look of `fwctl watch` in this folder. Deployments of the account that
+    no spec names are listed too, as not managed. Without specs it lists the whole account.
     """
     spec = None
     if has_specs(call, paths or []):
@@ -48,13 +49,29 @@ def status(
     prices = price_list(call, spec)
     with Session(call, spec.account if spec else own_account(call)) as session:
         if follow:
-            _follow(call, lambda: _report(spec, session.live(spec, silent=True), prices))
-        return _report(spec, session.live(spec), prices)
+            _follow(call, lambda: _report(call, spec, session.live(spec, silent=True), prices))
+        return _report(call, spec, session.live(spec), prices)
 
 
-def _report(spec: Spec | None, live: LiveState, prices: PriceList) -> Report:
+def _report(call: Call, spec: Spec | None, live: LiveState, prices: PriceList) -> Report:
     rows = list(_rows(spec, live, prices))
-    return Report("status", {"account": live.account, "deployments": rows})
+    body = {"account": live.account, "deployments": rows, "watch": _watch(call, live.account)}
+    return Report("status", body)
+
+
+def _watch(call: Call, account: str) -> dict[str, Any] | None:
+    """What the last look of a watch left in the history file; None when no watch ever looked."""
+    from fwctl.operate.watch_state import from_json
+    from fwctl.records.history import HISTORY_NAME
+    from fwctl.records.samples import RoundStore
+    from fwctl.records.watching import WatchStore
+
+    path = call.env.cwd / STATE_FOLDER / HISTORY_NAME
+    looked = RoundStore(path).latest(account)
+    if looked is None:
+        return None
+    firing = from_json(WatchStore(path).load(account)).firing()
+    return {"looked": looked.isoformat(), "alerts": [alert.to_json() for alert in firing]}
 
 
 def _follow(call: Call, look: Callable[[], Report]) -> NoReturn:
