@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
@@ -33,6 +33,7 @@ OPTIONAL = (
     "uncached_prompt_tokens",
 )
 LARGEST_FIELD = 100_000
+LONGEST_ROW = timedelta(days=366)  # ten times what an export covers; each day becomes a row
 _DIGITS = 18
 
 
@@ -125,6 +126,8 @@ class _Reader:
         start, end = self._time(row, "start_time"), self._time(row, "end_time")
         if end < start:
             raise self.wrong("end_time lies before start_time")
+        if end - start > LONGEST_ROW:
+            raise self.wrong(f"it covers {(end - start).days:,} days; an export covers 31 at most")
         gpu_s = self._seconds(row)
         prompt, completion = self._count(row, "prompt_tokens"), self._count(row, "completion_tokens")
         cached = self._count(row, "cached_prompt_tokens") if row.get("cached_prompt_tokens") else None
@@ -157,6 +160,8 @@ class _Reader:
             raise self.wrong(f"{key} is {text[:40]!r}; expected as in 2026-08-13 02:13:02 UTC") from None
         if found.tzinfo is None and not text.endswith(" UTC"):
             raise self.wrong(f"{key} is {text[:40]!r}, which names no time zone")
+        if not MINYEAR < found.year < MAXYEAR:
+            raise self.wrong(f"{key} is {text[:40]!r}, a year that no export has")
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
 
     def _seconds(self, row: Mapping[str, str]) -> Fraction:

@@ -17,6 +17,7 @@ from fwctl.errors import FwctlError
 # The page is refreshed every 30 s; public monitors of the platform take three minutes for too old.
 STALE_S = 180.0
 LARGEST_BYTES = 32 * 2**20
+LARGEST = 1e12  # what is more, or no number, is a fault of the page
 
 SUM = ":sum_by_deployment"
 MEAN = ":avg_by_deployment"
@@ -147,7 +148,7 @@ def parse_page(text: str, fetched: datetime) -> dict[str, DeploymentMetrics]:
 def _add(found: dict[str, DeploymentMetrics], sample: Any, fetched: datetime) -> None:
     id_ = sample.labels.get("deployment_id") or sample.labels.get("deployment", "").rsplit("/", 1)[-1]
     value = float(sample.value)
-    if not id_ or math.isnan(value) or value < 0:
+    if not id_ or not 0 <= value <= LARGEST:
         return
     at = fetched if sample.timestamp is None else datetime.fromtimestamp(float(sample.timestamp), UTC)
     entry = found.setdefault(id_, DeploymentMetrics(id_, at))

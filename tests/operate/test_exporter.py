@@ -57,6 +57,8 @@ def test_the_oldest_sample_says_how_old_the_page_is() -> None:
 def test_what_belongs_to_no_deployment_or_is_no_amount_is_left_out() -> None:
     text = 'request_counter_total:sum_by_deployment{base_model="m"} 1\n'
     text += 'request_counter_total:sum_by_deployment{deployment_id="a"} NaN\n'
+    text += 'tokens_prompt_total:sum_by_deployment{deployment_id="a"} +Inf\n'
+    text += 'tokens_cached_prompt_total:sum_by_deployment{deployment_id="a"} 1e300\n'
     text += 'unknown_series{deployment="accounts/x/deployments/b"} 1\n'
     found = parse_page(text, NOW)
     assert set(found) == {"b"}
