@@ -71,7 +71,14 @@ class MetricsPage:
         headers = {"authorization": f"Bearer {self.key}"} if self.key else {}
         answer = within(
             PAGE_TIMEOUT_S,
-            lambda: get(url, most_bytes=LARGEST_BYTES, headers=headers, timeout_s=PAGE_TIMEOUT_S / 2),
+            "fwctl metrics page",
+            lambda: get(
+                url,
+                most_bytes=LARGEST_BYTES,
+                headers=headers,
+                timeout_s=PAGE_TIMEOUT_S / 2,
+                total_s=PAGE_TIMEOUT_S,
+            ),
         )
         if answer is None:
             raise NetworkError(f"the metrics page did not come within {PAGE_TIMEOUT_S:g} s")

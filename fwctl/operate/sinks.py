@@ -19,6 +19,7 @@ DEADLINE_S = 10.0
 # Alertmanager resolves by itself what is not sent again; three looks may fail.
 ALERTMANAGER_FRESH = timedelta(minutes=4)
 MOST_WAITING = 1000
+MOST_LEFT = 3  # threads that wait for one address and were given up
 MOST_AT_ONCE = 50  # events of one delivery; Slack refuses texts over 40,000 characters
 Event = Mapping[str, Any]
 _T = TypeVar("_T")
@@ -115,9 +116,12 @@ def queue(waiting: list[dict[str, Any]], events: Sequence[Event]) -> list[dict[s
     return [*waiting, *(dict(event) for event in events)][-MOST_WAITING:]
 
 
-def within(seconds: float, work: Callable[[], _T]) -> _T | None:
+def within(seconds: float, name: str, work: Callable[[], _T]) -> _T | None:
     """The result of `work`, or None when it takes longer: whatever the other side does, the caller goes
-    on. Raises what `work` raises."""
+    on. What takes longer goes on too; while MOST_LEFT of this name do, no other is begun, so that a side
+    that never ends does not gather threads. Raises what `work` raises."""
+    if sum(thread.name == name for thread in threading.enumerate()) >= MOST_LEFT:
+        return None
     result: list[_T] = []
     errors: list[BaseException] = []
 
@@ -127,7 +131,7 @@ def within(seconds: float, work: Callable[[], _T]) -> _T | None:
         except BaseException as error:  # raised again below, in the thread that waits
             errors.append(error)
 
-    worker = threading.Thread(target=run, daemon=True)
+    worker = threading.Thread(target=run, name=name, daemon=True)
     worker.start()
     worker.join(seconds)
     if errors:
@@ -138,7 +142,7 @@ def within(seconds: float, work: Callable[[], _T]) -> _T | None:
 def post(url: str, body: Any, deadline_s: float = DEADLINE_S) -> str | None:
     """Send JSON. None when the sink took it, else why not, without the URL. Never raises, and returns
     within the deadline."""
-    why = within(deadline_s, lambda: _post(url, body, deadline_s))
+    why = within(deadline_s, f"fwctl sink {hash(url)}", lambda: _post(url, body, deadline_s))
     return f"no answer within {deadline_s:g} s" if why is None else why or None
 
 

@@ -9,7 +9,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from fwctl.operate.sinks import MOST_WAITING, Sink, endpoint, post, queue, slack_body, webhook_body
+from fwctl.operate.sinks import (
+    MOST_LEFT,
+    MOST_WAITING,
+    Sink,
+    endpoint,
+    post,
+    queue,
+    slack_body,
+    webhook_body,
+    within,
+)
 from tests.operate.support import NOW
 
 FIRED = {
@@ -76,6 +86,19 @@ def test_a_sink_that_hangs_is_left_alone_at_the_deadline(address: str) -> None:
         "no answer within 0.2 s",
         "ReadTimeout: 127.0.0.1 cannot be reached",
     )
+
+
+def test_a_side_that_never_ends_gathers_no_threads() -> None:
+    release, begun = threading.Event(), []
+
+    def hang() -> None:
+        begun.append(1)
+        release.wait(10)
+
+    for _ in range(MOST_LEFT + 5):
+        assert within(0.01, "a test that hangs", hang) is None
+    release.set()
+    assert len(begun) == MOST_LEFT
 
 
 def test_trouble_names_the_host_and_never_the_secret_path() -> None:
