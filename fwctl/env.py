@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from fwctl.errors import UsageError
 from fwctl.redact import Redactor
@@ -43,6 +43,8 @@ class SystemClock:
 
 @dataclass(slots=True)
 class Env:
+    """start_firectl: what takes the place of `process.run` for calls of firectl; None: nothing does."""
+
     environ: Mapping[str, str] = field(repr=False)
     cwd: Path
     stdin: TextIO
@@ -50,6 +52,7 @@ class Env:
     stderr: TextIO
     clock: Clock = field(default_factory=SystemClock)
     redactor: Redactor = field(default_factory=Redactor)
+    start_firectl: Callable[..., Any] | None = None
 
     @classmethod
     def system(cls, cwd: Path | None = None) -> Env:

@@ -34,7 +34,7 @@ class Runner:
     command: the words that start firectl (`locate`). auth: `env` hands the API key over in
     FIREWORKS_API_KEY; `file` writes it to an auth.ini of mode 0600 in a home folder that exists only
     while the child runs. interrupt: when set, running children are stopped. observe: called with every
-    outcome. start: what runs the words and returns how they ended; a process but for tests.
+    outcome.
     """
 
     command: Sequence[str]
@@ -46,7 +46,6 @@ class Runner:
     interrupt: threading.Event | None = None
     observe: Callable[[Outcome], None] | None = None
     graces: Graces = field(default_factory=Graces)
-    start: Callable[..., Completed] = run_process
     _private: PrivateFolder = field(init=False)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
     _calls: int = field(init=False, default=0)
@@ -101,8 +100,9 @@ class Runner:
     def _start(self, argv: list[str], environ: Mapping[str, str], deadline_s: float) -> Completed:
         with self._lock:
             self._calls += 1
+        start: Callable[..., Completed] = self.env.start_firectl or run_process
         try:
-            return self.start(
+            return start(
                 argv,
                 env=environ,
                 deadline_s=deadline_s,

@@ -10,6 +10,7 @@ from typing import Any
 
 from fwctl.cli.main import run
 from fwctl.env import Env
+from tests.contract import near_simulator
 
 
 class Stream(io.TextIOWrapper):
@@ -54,6 +55,7 @@ def make_env(
         stdin=Stream(stdin, terminal=terminal),
         stdout=Stream(encoding=encoding, terminal=terminal),
         stderr=Stream(encoding=encoding, terminal=terminal),
+        start_firectl=near_simulator.start,
     )
 
 

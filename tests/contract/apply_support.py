@@ -26,7 +26,6 @@ from fwctl.live.reader import read_live
 from fwctl.planning.engine import make_plan
 from fwctl.planning.model import Plan
 from fwctl.planning.options import PlanOptions
-from fwctl.process import run as run_process
 from fwctl.spec.model import Deployment, Spec
 from tests.contract import near_simulator
 
@@ -121,13 +120,13 @@ class Cell:
 
     def env(self) -> Env:
         stream = io.StringIO()
-        return Env(self.environ, self.folder, stream, stream, stream, SystemClock())
+        start = None if self.children else near_simulator.start
+        return Env(self.environ, self.folder, stream, stream, stream, SystemClock(), start_firectl=start)
 
     def firectl(self, timeout_s: float = 20.0, command: Sequence[str] = SIMULATOR) -> Firectl:
         from fwctl.firectl.runner import Runner
 
-        start = run_process if self.children else near_simulator.start
-        runner = Runner(command, "acme", self.env(), timeout_s, start=start)
+        runner = Runner(command, "acme", self.env(), timeout_s)
         return Firectl(runner, retry=RetryPolicy(attempts=4, first_s=0.01))
 
     def sim(self, *words: str) -> str:

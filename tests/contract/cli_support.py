@@ -1,15 +1,22 @@
-"""Real `fwctl` child processes in a folder of their own, on the embedded simulator."""
+"""`fwctl` in a folder of its own, on the embedded simulator: real child processes, or in this one."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from fwctl.cli.main import run
+from fwctl.env import Env
+from tests.cli.support import Stream
+from tests.contract import near_simulator
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,10 +49,14 @@ class Done:
 
 
 class Sandbox:
-    """A folder with specs and a simulator; `fwctl(...)` and `firectl(...)` run real children in it."""
+    """A folder with specs and a simulator; `fwctl(...)` and `firectl(...)` run in it.
 
-    def __init__(self, folder: Path, **variables: str) -> None:
+    near: both run in the process of the tests, for what does not depend on processes; else as children.
+    """
+
+    def __init__(self, folder: Path, *, near: bool = False, **variables: str) -> None:
         self.folder = folder
+        self.near = near
         self.environ = {
             "PATH": os.environ.get("PATH", ""),
             "HOME": str(folder / "home"),
@@ -54,7 +65,7 @@ class Sandbox:
             "FWCTL_FIRECTL": "sim",
             "FIRECTL_SIM_HOME": str(folder / "sim"),
             "FIRECTL_SIM_SPEED": "600",
-            "FWCTL_POLL_INTERVAL": "500ms",
+            "FWCTL_POLL_INTERVAL": "50ms" if near else "500ms",
             **variables,
         }
         (folder / "home").mkdir()
@@ -85,9 +96,25 @@ class Sandbox:
         return Done(done.returncode, done.stdout, done.stderr)
 
     def fwctl(self, *argv: str, **options: Any) -> Done:
+        if self.near:
+            return self._near(argv, **options)
         return self.run(sys.executable, "-m", "fwctl", *argv, **options)
 
+    def _near(self, argv: tuple[str, ...], stdin: str = "", **variables: str) -> Done:
+        out, err = Stream(), Stream()
+        environ = {**self.environ, **variables}
+        env = Env(environ, self.folder, Stream(stdin), out, err, start_firectl=near_simulator.start)
+        env.redactor.register(environ.get("FIREWORKS_API_KEY"))
+        with contextlib.chdir(self.folder):
+            code = run(argv, env)
+        assert "Traceback" not in out.text() + err.text()
+        return Done(code, out.text(), err.text())
+
     def firectl(self, *argv: str) -> Done:
+        if self.near:
+            command = [sys.executable, "-m", "fwctl.simulator", *argv]
+            done = near_simulator.start(command, env=self.environ, cwd=self.folder, deadline_s=60.0)
+            return Done(done.returncode or 0, done.stdout, done.stderr)
         return self.run(sys.executable, "-m", "fwctl.simulator", *argv)
 
     def calls(self, *flags: str) -> list[dict[str, Any]]:
@@ -96,6 +123,11 @@ class Sandbox:
         assert done.code == 0, done.err
         found: list[dict[str, Any]] = json.loads(done.out)
         return found
+
+    def settled(self) -> None:
+        """Waits until no deployment is on its way out any more."""
+        while '"DELETING"' in self.firectl("deployment", "list", "-o", "json", "-a", "acme").out:
+            time.sleep(0.02)
 
     def mutations(self) -> int:
         """How many calls changed something."""

@@ -1,4 +1,4 @@
-"""Commands about named deployments, drift, wait and lock, as real processes on the simulator."""
+"""Commands about named deployments, drift, wait and lock on the simulator."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ APPLY = ("apply", "--yes")
 @pytest.fixture
 def box(tmp_path: Path) -> Sandbox:
     """A sandbox with one batch deployment, applied."""
-    box = Sandbox(tmp_path)
+    box = Sandbox(tmp_path, near=True)
     box.write(SPEC.replace("traffic: interactive", "traffic: batch"))
     assert box.fwctl(*APPLY).code == 0
     return box
@@ -53,6 +53,7 @@ def test_parking_what_serves_is_refused_without_its_flag(box: Sandbox) -> None:
 
 def test_a_destroyed_deployment_comes_back_with_undo(box: Sandbox) -> None:
     assert box.fwctl("destroy", "chat", "--yes").code == 0
+    box.settled()
     assert state_of(box)["state"] == "absent"
     assert box.fwctl("undo", "chat", "--yes").code == 0
     assert box.fwctl("plan", "--detailed-exitcode").code == 0
@@ -65,7 +66,7 @@ def test_nothing_is_destroyed_without_a_terminal_and_without_yes(box: Sandbox) -
 
 
 def test_a_protected_deployment_is_not_destroyed(tmp_path: Path) -> None:
-    box = Sandbox(tmp_path)
+    box = Sandbox(tmp_path, near=True)
     box.write()
     assert box.fwctl(*APPLY).code == 0
     refused = box.fwctl("destroy", "chat", "--yes", "--format", "json")
@@ -131,7 +132,7 @@ def test_a_deployment_that_is_gone_is_drift(box: Sandbox) -> None:
 
 
 def test_waiting_resumes_what_an_apply_started(tmp_path: Path) -> None:
-    box = Sandbox(tmp_path)
+    box = Sandbox(tmp_path, near=True)
     box.write()
     assert box.fwctl("apply", "--yes", "--no-wait").code == 0
     done = box.fwctl("wait", "--format", "json")
@@ -140,7 +141,7 @@ def test_waiting_resumes_what_an_apply_started(tmp_path: Path) -> None:
 
 
 def test_waiting_for_what_was_never_applied_is_wrong_usage(tmp_path: Path) -> None:
-    box = Sandbox(tmp_path)
+    box = Sandbox(tmp_path, near=True)
     box.write()
     assert box.fwctl("wait").code == 64
 
@@ -180,7 +181,7 @@ def moved(spec: str) -> str:
 
 
 def test_a_replacement_says_what_the_overlap_costs_and_how_long_starts_took(tmp_path: Path) -> None:
-    box = Sandbox(tmp_path, FIRECTL_SIM_PROFILE="latest,region_update=no_flag")
+    box = Sandbox(tmp_path, near=True, FIRECTL_SIM_PROFILE="latest,region_update=no_flag")
     box.write(BESIDE)
     assert box.fwctl(*APPLY).code == 0
     box.write(moved(BESIDE))
@@ -191,7 +192,10 @@ def test_a_replacement_says_what_the_overlap_costs_and_how_long_starts_took(tmp_
 
 def test_a_replacement_that_cannot_answer_leaves_the_old_one_and_rolls_back(tmp_path: Path) -> None:
     box = Sandbox(
-        tmp_path, FIRECTL_SIM_PROFILE="latest,region_update=no_flag", FIREWORKS_BASE_URL="http://127.0.0.1:9"
+        tmp_path,
+        near=True,
+        FIRECTL_SIM_PROFILE="latest,region_update=no_flag",
+        FIREWORKS_BASE_URL="http://127.0.0.1:9",
     )
     box.write(BESIDE)
     assert box.fwctl(*APPLY).code == 0
@@ -202,6 +206,7 @@ def test_a_replacement_that_cannot_answer_leaves_the_old_one_and_rolls_back(tmp_
     assert len(rows) == 2
     back = box.fwctl("apply", "--rollback", "chat", "--allow-delete", "chat", "--yes")
     assert back.code == 0, back.err
+    box.settled()
     (left,) = box.fwctl("status", "--format", "json").document["deployments"]
     assert left["deployment_id"] == "chat"
 

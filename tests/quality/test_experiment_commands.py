@@ -56,7 +56,8 @@ class Place:
     def ids(self) -> list[str]:
         rows = json.loads(self.firectl("deployment", "list", "-o", "json"))
         rows = rows["deployments"] if isinstance(rows, dict) else rows
-        return sorted(item["name"].rpartition("/")[2] for item in rows)
+        left = (item for item in rows if item["state"] != "DELETING")
+        return sorted(item["name"].rpartition("/")[2] for item in left)
 
 
 @pytest.fixture
