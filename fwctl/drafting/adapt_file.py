@@ -10,11 +10,11 @@ from typing import Any
 
 from fwctl.catalog.adapt_fields import ADAPT_FIELDS, LONGEST_NAME, MOST_SETTINGS, ON_DRIFT
 from fwctl.drafting.adapt import Adapt, Collecting, Evaluating, Training, Watching
-from fwctl.errors import Diagnostic, InvalidSpecError, Severity
+from fwctl.errors import Diagnostic, Severity
 from fwctl.quality.experiment_values import Values, name_problem
-from fwctl.spec.files import Given, read_file
+from fwctl.spec.files import Given
 from fwctl.spec.groups import group_of
-from fwctl.spec.nodes import place
+from fwctl.spec.kinds import is_kind, load_kind, require_rows, wrong
 from fwctl.spec.parse import ParsedFile, parse_all
 from fwctl.spec.reader import Reader, Run
 from fwctl.spec.report import Report, shown
@@ -34,16 +34,11 @@ _PLAIN = {
 
 def load_adapt(path: Path, *, environ: Mapping[str, str], shown_as: str | None = None) -> Adapt:
     """Read and check one file. shown_as: its name in messages. Raises InvalidSpecError with every problem."""
-    given = replace(read_file(path), file=shown_as or str(path))
-    adapt, found = check_adapt(given, environ=environ, folder=path.parent)
-    if adapt is None:
-        errors = [item for item in found if item.severity is Severity.ERROR]
-        raise InvalidSpecError(
-            f"{given.file} is no valid adaptive pipeline: {len(errors)} error{'s'[: len(errors) != 1]}",
-            next_steps=["see docs/adapt.md, The file"],
-            diagnostics=found,
-        )
-    return adapt
+
+    def check(given: Given) -> tuple[Adapt | None, tuple[Diagnostic, ...]]:
+        return check_adapt(given, environ=environ, folder=path.parent)
+
+    return load_kind(path, shown_as, check, what="adaptive pipeline", page="docs/adapt.md")
 
 
 def check_adapt(
@@ -69,16 +64,10 @@ class _File:
         self.folder = folder
 
     def read(self) -> Adapt | None:
-        if self.file.kind != KIND:
-            span = place(*self.root.entries["kind"]) if "kind" in self.root.entries else self.file.start
-            message = f"this file is of kind {shown(self.file.kind)}"
-            self.reader.problem("FW205", span, message, f"write `kind: {KIND}`", path="kind")
+        if not is_kind(self.file, KIND, "an adaptive pipeline stands", self.reader.run.report):
             return None
         top = self.reader.read(group_of(ADAPT_FIELDS), self.root)
-        for row in ADAPT_FIELDS:
-            if (row.required or row.path == "account") and row.path not in top.places:
-                example = f"for example {row.path}: {row.example}" if row.example else None
-                self.reader.problem("FW204", self.file.start, f"the file needs {row.path}", example)
+        require_rows(ADAPT_FIELDS, self.reader, self.file)
         self._check(top.values)
         # The same amounts as in an experiment, under their own names here.
         top.values |= {name: top.values[f"evaluate.{name}"] for name in _MOVED if self._has(name)}
@@ -166,9 +155,7 @@ class _File:
         return None
 
     def _wrong(self, path: str, message: str, code: str, suggestion: str | None = None) -> None:
-        places = self.reader.checked.places
-        span = places.get(path, self.file.start)
-        self.reader.problem(code, span, message, suggestion, path=path if path in places else "")
+        wrong(self.reader, self.file, code, message, path=path, suggestion=suggestion)
 
 
 _MOVED = ("spend_cap", "time_to_live")

@@ -11,14 +11,13 @@ from fwctl.measure.target import Target
 from fwctl.measure.target_entry import Entry, read_fields
 from fwctl.spec.closest import did_you_mean, listed
 from fwctl.spec.files import read_file
+from fwctl.spec.kinds import parse_kind
 from fwctl.spec.mistakes import described
 from fwctl.spec.nodes import Broken, place
 from fwctl.spec.nodes import Mapping as Tree
-from fwctl.spec.parse import ParsedFile, parse_all, text_at
+from fwctl.spec.parse import ParsedFile, text_at
 from fwctl.spec.reader import Checked, Reader, Run
 from fwctl.spec.report import Report, shown
-from fwctl.spec.rules.check import run_rules
-from fwctl.spec.sections import read_run
 from fwctl.spec.sources import Sources
 
 KIND = "Targets"
@@ -52,7 +51,8 @@ def load_targets(
     not in the file.
     """
     report = Report(Sources())
-    file = _parsed(path, report, environ, cwd)
+    given = replace(read_file(cwd / path), file=str(path))
+    file = parse_kind(given, KIND, "targets stand", report, environ)
     node = file.root.entries["targets"][1] if file.root and "targets" in file.root.entries else None
     found: dict[str, Target] = {}
     if isinstance(node, Tree) and file.root is not None:
@@ -70,25 +70,6 @@ def load_targets(
     if any(item.severity is Severity.ERROR for item in diagnostics):
         raise InvalidSpecError(f"{path} is not valid", diagnostics=diagnostics)
     return [_resolved(target, file, resolve) for target in found.values()]
-
-
-def _parsed(path: Path, report: Report, environ: Mapping[str, str], cwd: Path) -> ParsedFile:
-    """The tree, with the envelope checked and reported."""
-    given = replace(read_file(cwd / path), file=str(path))
-    files = parse_all([given], None, report)
-    file = files[0]
-    if file.root is not None and file.kind != KIND:
-        entry = file.root.entries.get("kind")
-        span = place(*entry) if entry else file.start
-        word = f"not {shown(file.kind)}" if entry else "and this file names no kind"
-        report.add(
-            "FW205", span, f"targets stand in a file of kind {KIND}, {word}", suggestion="kind: Targets"
-        )
-    elif file.root is not None:
-        run_rules(
-            read_run(files, report, environ, need_secrets=False, account=None, evidence=None).view, report
-        )
-    return file
 
 
 def _chosen(path: Path, names: Sequence[str], known: Sequence[str]) -> list[str]:

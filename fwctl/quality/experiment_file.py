@@ -16,15 +16,16 @@ from fwctl.catalog.experiment_fields import (
     EXPERIMENT_FIELDS,
     GIVEN,
 )
-from fwctl.errors import Diagnostic, InvalidSpecError, Severity
+from fwctl.errors import Diagnostic, Severity
 from fwctl.quality.experiment import SEPARATOR, Experiment
 from fwctl.quality.experiment_values import Values, name_problem
 from fwctl.spec.build import Places, split
-from fwctl.spec.files import Given, read_file
+from fwctl.spec.files import Given
 from fwctl.spec.groups import deployment_group, group_of
+from fwctl.spec.kinds import is_kind, load_kind, require_rows, wrong
 from fwctl.spec.mistakes import described
 from fwctl.spec.model import Deployment, Spec
-from fwctl.spec.nodes import Broken, Mapping, Node, Sequence, place
+from fwctl.spec.nodes import Broken, Mapping, Node, Sequence
 from fwctl.spec.parse import ParsedFile, node_at, parse_all
 from fwctl.spec.reader import Checked, Reader, Run, layered
 from fwctl.spec.report import Report, escape, shown
@@ -40,15 +41,11 @@ _DECIDED = {path: why for why, paths in DECIDED.items() for path in paths}
 
 def load_experiment(path: Path, *, environ: AnyMapping[str, str], shown_as: str | None = None) -> Experiment:
     """Read and check one file. shown_as: its name in messages. Raises InvalidSpecError with every problem."""
-    given = replace(read_file(path), file=shown_as or str(path))
-    experiment, found = check_experiment(given, environ=environ)
-    if experiment is None:
-        errors = [item for item in found if item.severity is Severity.ERROR]
-        raise InvalidSpecError(
-            f"{given.file} is no valid experiment: {len(errors)} error{'s'[: len(errors) != 1]}",
-            next_steps=["see docs/experiments.md, The file"],
-            diagnostics=found,
-        )
+
+    def check(given: Given) -> tuple[Experiment | None, tuple[Diagnostic, ...]]:
+        return check_experiment(given, environ=environ)
+
+    experiment = load_kind(path, shown_as, check, what="experiment", page="docs/experiments.md")
     return replace(experiment, suite=path.parent / experiment.suite)
 
 
@@ -102,21 +99,10 @@ class _File:
         self.reader = Reader(run)
 
     def read(self) -> Experiment | None:
-        if self.file.kind != KIND:
-            span = place(*self.root.entries["kind"]) if "kind" in self.root.entries else self.file.start
-            self.reader.problem(
-                "FW205",
-                span,
-                f"this file is of kind {shown(self.file.kind)}",
-                f"write `kind: {KIND}`",
-                path="kind",
-            )
+        if not is_kind(self.file, KIND, "an experiment stands", self.report):
             return None
         top = self.reader.read(group_of(EXPERIMENT_FIELDS), self.root)
-        for row in EXPERIMENT_FIELDS:
-            if (row.required or row.path == "account") and row.path not in top.places:
-                example = f"for example {row.path}: {row.example}" if row.example else None
-                self.reader.problem("FW204", self.file.start, f"the file needs {row.path}", example)
+        require_rows(EXPERIMENT_FIELDS, self.reader, self.file)
         candidates = self._candidates(top)
         self._check_rules(top, candidates)
         return self._build(top, candidates)
@@ -222,9 +208,7 @@ class _File:
         )
 
     def _wrong(self, path: str, message: str, code: str, suggestion: str | None = None) -> None:
-        span = self.reader.checked.places.get(path, self.file.start)
-        known = path if path in self.reader.checked.places else ""
-        self.reader.problem(code, span, message, suggestion, path=known)
+        wrong(self.reader, self.file, code, message, path=path, suggestion=suggestion)
 
 
 def _entry(name: str, item: _Candidate, sources: Sources) -> Deployment:

@@ -18,14 +18,13 @@ from fwctl.routing.route_entry import RouteEntry
 from fwctl.routing.target_entry import Around
 from fwctl.spec.files import Given, read_file
 from fwctl.spec.groups import group_of
+from fwctl.spec.kinds import parse_kind
 from fwctl.spec.mistakes import described
 from fwctl.spec.nodes import Broken, place
 from fwctl.spec.nodes import Mapping as Tree
-from fwctl.spec.parse import ParsedFile, parse_all, text_at
+from fwctl.spec.parse import ParsedFile, text_at
 from fwctl.spec.reader import Checked, Reader, Run
 from fwctl.spec.report import Report, escape, shown
-from fwctl.spec.rules.check import run_rules
-from fwctl.spec.sections import read_run
 from fwctl.spec.sources import Sources
 from fwctl.units import parse_duration
 
@@ -65,26 +64,11 @@ def read_routes(path: Path, environ: Mapping[str, str], cwd: Path) -> Read:
 def read_given(given: Given, environ: Mapping[str, str], folder: Path) -> Read:
     """From bytes. folder: what file names inside are relative to."""
     report = Report(Sources())
-    file = _parsed(given, report, environ)
+    file = parse_kind(given, KIND, "routes stand", report, environ)
     routes = _routes(file, report, environ, folder) if file.root is not None else None
     diagnostics = report.finish(strict=False)
     failed = any(item.severity is Severity.ERROR for item in diagnostics)
     return Read(None if failed else routes, diagnostics)
-
-
-def _parsed(given: Given, report: Report, environ: Mapping[str, str]) -> ParsedFile:
-    """The tree, with the envelope checked and reported."""
-    files = parse_all([given], None, report)
-    file = files[0]
-    if file.root is not None and file.kind != KIND:
-        entry = file.root.entries.get("kind")
-        span = place(*entry) if entry else file.start
-        word = f"not {shown(file.kind)}" if entry else "and this file names no kind"
-        report.add("FW205", span, f"routes stand in a file of kind {KIND}, {word}", suggestion="kind: Routes")
-    elif file.root is not None:
-        read = read_run(files, report, environ, need_secrets=False, account=None, evidence=None)
-        run_rules(read.view, report)
-    return file
 
 
 def _routes(file: ParsedFile, report: Report, environ: Mapping[str, str], folder: Path) -> Routes | None:
