@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fwctl.cli.command import Call
-from fwctl.cli.plans import STATE_FOLDER, plan_inputs, plan_report
+from fwctl.cli.plan_run import STATE_FOLDER, plan_inputs, plan_report
 from fwctl.cli.session import Session, load_specs, require_valid
 from fwctl.errors import FwctlError, RefusedError, UsageError
 from fwctl.records.atomic import replace_file
@@ -125,7 +125,7 @@ class _Pins:
         return plan, spec
 
     def _apply(self, plan: Plan, spec: Spec, *, yes: bool) -> None:
-        from fwctl.cli.applies import apply_options, carry_out
+        from fwctl.cli.apply_run import apply_options, carry_out
 
         shown = plan_report("plan", plan, ())
         options = apply_options(self.call)

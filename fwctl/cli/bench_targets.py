@@ -95,7 +95,7 @@ class DeploymentNames:
         return pair.current
 
     def _usd_per_hour(self, spec: Spec, item: LiveDeployment) -> float | None:
-        from fwctl.cli.pricing import price_list
+        from fwctl.cli.prices import price_list
 
         count = item.fields.get("accelerator.count")
         price = price_list(self.call, spec).price(item.fields.get("accelerator.type"))

@@ -172,8 +172,8 @@ def _conversations(call: Call, spec: Spec) -> dict[str, float]:
     }
     if not asked:
         return {}
-    from fwctl.cli.fitting import check_specs
-    from fwctl.cli.pricing import price_list
+    from fwctl.cli.fit_requests import check_specs
+    from fwctl.cli.prices import price_list
 
     results, _ = check_specs(replace(spec, deployments=asked), call.env.cwd, price_list(call, spec))
     return conversations_of(spec, results)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from fwctl.cli.command import Call
-from fwctl.cli.plans import STATE_FOLDER
-from fwctl.cli.pricing import price_list
+from fwctl.cli.plan_run import STATE_FOLDER
+from fwctl.cli.prices import price_list
 from fwctl.cli.session import Session
 from fwctl.errors import FwctlError, NetworkError, UsageError
 from fwctl.operate.sinks import within

@@ -20,8 +20,8 @@ from fwctl.cli.command import Call
 from fwctl.cli.commands.watch import event_line
 from fwctl.cli.options import Settings
 from fwctl.cli.output import Output
+from fwctl.cli.watch_loop import shown
 from fwctl.cli.watch_reading import MetricsPage, last_requests, metrics_page, tail
-from fwctl.cli.watching import shown
 from fwctl.operate.watch_state import Alert, Event
 from tests.cli.conftest import Box
 from tests.cli.support import fwctl, make_env

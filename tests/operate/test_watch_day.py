@@ -18,7 +18,7 @@ import pytest
 from fwctl.cli.command import Call
 from fwctl.cli.options import Settings
 from fwctl.cli.output import Output
-from fwctl.cli.watching import Watch
+from fwctl.cli.watch_loop import Watch
 from fwctl.errors import AuthError, FirectlFailedError
 from fwctl.live.model import LiveDeployment, Marker
 from fwctl.operate.exporter import DeploymentMetrics

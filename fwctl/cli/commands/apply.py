@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from fwctl.applying.model import ApplyOptions, Verify
-from fwctl.cli.applies import apply_options, carry_out
+from fwctl.cli.apply_run import apply_options, carry_out
 from fwctl.cli.arguments import Paths
 from fwctl.cli.choices import PlanChoices
 from fwctl.cli.command import Call, command
-from fwctl.cli.plans import plan_inputs, plan_report, read_plan
+from fwctl.cli.plan_run import plan_inputs, plan_report, read_plan
 from fwctl.cli.session import Gates, Session, load_specs, require_valid
 from fwctl.errors import StalePlanError, UsageError
 from fwctl.planning.evidence import gate_of

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from fwctl.cli.capacity import Search, Work
+from fwctl.cli.bench_capacity import Search, Work
 from fwctl.cli.command import Call, command
-from fwctl.cli.evaluating import Arms
+from fwctl.cli.eval_options import Arms
 from fwctl.exitcodes import Exit
 from fwctl.report.capacity_text import level_line
 from fwctl.report.model import Report

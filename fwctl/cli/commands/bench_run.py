@@ -15,7 +15,7 @@ from fwctl.cli.bench_progress import watching
 from fwctl.cli.bench_replicas import lock_entries, sampling
 from fwctl.cli.benching import Load, Running, make_plan, worker_count
 from fwctl.cli.command import Call, command
-from fwctl.cli.evaluating import Arms, targets_of
+from fwctl.cli.eval_options import Arms, targets_of
 from fwctl.exitcodes import Exit
 from fwctl.report.model import Report
 

@@ -10,7 +10,7 @@ import typer
 
 from fwctl.cli.arguments import Paths
 from fwctl.cli.command import Call, command
-from fwctl.cli.costing import CostSources, Read, read_sources
+from fwctl.cli.cost_sources import CostSources, Read, read_sources
 from fwctl.exitcodes import Exit
 from fwctl.report.model import Report
 

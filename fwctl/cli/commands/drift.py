@@ -7,7 +7,7 @@ from typing import Any
 
 from fwctl.cli.arguments import DetailedExitcode, Paths
 from fwctl.cli.command import Call, command
-from fwctl.cli.plans import plan_inputs
+from fwctl.cli.plan_run import plan_inputs
 from fwctl.cli.session import Session, load_specs, require_valid
 from fwctl.exitcodes import Exit
 from fwctl.planning.digest import digest

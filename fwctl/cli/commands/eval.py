@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fwctl.cli.command import Call, command
-from fwctl.cli.evaluating import MOST, Power
+from fwctl.cli.eval_options import MOST, Power
 from fwctl.errors import UsageError
 from fwctl.report.model import Report
 

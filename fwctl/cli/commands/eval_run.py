@@ -10,7 +10,7 @@ import typer
 
 from fwctl.cli.bench_progress import watching
 from fwctl.cli.command import Call, command
-from fwctl.cli.evaluating import MOST, Arms, Power, Servers, means_of, targets_of
+from fwctl.cli.eval_options import MOST, Arms, Power, Servers, means_of, targets_of
 from fwctl.errors import UsageError
 from fwctl.exitcodes import Exit
 from fwctl.report.model import Report

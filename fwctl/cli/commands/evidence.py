@@ -12,7 +12,7 @@ from fwctl.cli.arguments import Paths
 from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call, command
 from fwctl.cli.evidence import Found, around_each, evidence_folder, find_evidence, offline_evidence
-from fwctl.cli.measured import as_named, measured
+from fwctl.cli.evidence_setting import as_named, measured
 from fwctl.cli.session import load_specs, lock_of, require_valid
 from fwctl.errors import RefusedError, UsageError
 from fwctl.exitcodes import Exit

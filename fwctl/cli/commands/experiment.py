@@ -11,7 +11,7 @@ from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call, command
 from fwctl.cli.confirm import ask
 from fwctl.cli.experiment_result import document, evidence_files, proposed_for, recommendation
-from fwctl.cli.plans import STATE_FOLDER
+from fwctl.cli.plan_run import STATE_FOLDER
 from fwctl.cli.session import Session, check_account, scope_spec
 from fwctl.errors import FwctlError, InterruptedByUserError, RefusedError, UsageError
 from fwctl.exitcodes import Exit
@@ -49,7 +49,7 @@ def experiment_run(
     interrupted or killed run goes on when the same command is given again.
     Exit 4: there is no winner, or the spend cap was reached.
     """
-    from fwctl.cli.experiments import PlatformWorld, confirm_course, require_key
+    from fwctl.cli.experiment_world import PlatformWorld, confirm_course, require_key
     from fwctl.measure.suite import load as load_suite
     from fwctl.quality.experiment_file import load_experiment
     from fwctl.quality.experiment_run import Choices, Course
@@ -156,7 +156,7 @@ def experiment_stop(
     Only deployments that carry the marker of this experiment are deleted; it is
     read again right before each delete. Works without the files of .fwctl too.
     """
-    from fwctl.cli.experiments import PlatformWorld
+    from fwctl.cli.experiment_world import PlatformWorld
     from fwctl.quality.experiment_deletes import remove
     from fwctl.quality.experiment_state import Phase, load, save
     from fwctl.spec.model import Spec

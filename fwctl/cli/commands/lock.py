@@ -10,7 +10,7 @@ import typer
 
 from fwctl.cli.arguments import Paths
 from fwctl.cli.command import Call, command
-from fwctl.cli.pricing import price_list
+from fwctl.cli.prices import price_list
 from fwctl.cli.session import Session, load_specs, lock_of, require_valid, spec_paths
 from fwctl.errors import FwctlError, RefusedError
 from fwctl.exitcodes import Exit

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from fwctl.cli.applies import APPLY_FORMATS, apply_options, carry_out
+from fwctl.cli.apply_run import APPLY_FORMATS, apply_options, carry_out
 from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call, command
 from fwctl.cli.options import duration_s
-from fwctl.cli.plans import plan_inputs, plan_report
+from fwctl.cli.plan_run import plan_inputs, plan_report
 from fwctl.cli.session import Session, scope_spec
 from fwctl.planning.options import Intent, PlanOptions
 from fwctl.report.model import Report

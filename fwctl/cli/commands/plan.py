@@ -11,7 +11,7 @@ import typer
 from fwctl.cli.arguments import DetailedExitcode, Paths
 from fwctl.cli.choices import PlanChoices
 from fwctl.cli.command import Call, command
-from fwctl.cli.plans import PLAN_FORMATS, plan_inputs, plan_report, write_plan
+from fwctl.cli.plan_run import PLAN_FORMATS, plan_inputs, plan_report, write_plan
 from fwctl.cli.session import Gates, Session, load_specs, require_valid
 from fwctl.errors import UsageError
 from fwctl.planning.model import Plan

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fwctl.cli.command import Call, command
-from fwctl.cli.fitting import checked, known_architecture
-from fwctl.cli.pricing import price_list
+from fwctl.cli.fit_requests import checked, known_architecture
+from fwctl.cli.prices import price_list
 from fwctl.cli.session import own_account, shape_versions
 from fwctl.errors import FwctlError
 from fwctl.fit.options import fit_request_from_options

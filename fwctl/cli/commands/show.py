@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fwctl.cli.command import Call, command
-from fwctl.cli.plans import PLAN_FORMATS, read_plan
+from fwctl.cli.plan_run import PLAN_FORMATS, read_plan
 from fwctl.report.model import Report
 
 

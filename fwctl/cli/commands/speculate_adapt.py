@@ -92,7 +92,7 @@ def speculate_watch(
     With `watch.on_drift: restart` a drift starts the pipeline again at its
     first step. Exit 4: acceptance drifted.
     """
-    from fwctl.cli.drafting import read
+    from fwctl.cli.adapt_desk import read
     from fwctl.drafting.following import ALARMS, said
 
     adapt, _ = read(call, file)
@@ -110,7 +110,7 @@ def speculate_watch(
 
 
 def _followed(call: Call, adapt: Adapt, state: State, files: list[str]) -> dict[str, object]:
-    from fwctl.cli.drafting import read
+    from fwctl.cli.adapt_desk import read
     from fwctl.drafting.following import followed, windows_of
     from fwctl.drafting.state import Step
     from fwctl.speculation.drift import Window
@@ -139,7 +139,7 @@ def _followed(call: Call, adapt: Adapt, state: State, files: list[str]) -> dict[
 
 
 def _state(call: Call, adapt: Adapt) -> State:
-    from fwctl.cli.plans import STATE_FOLDER
+    from fwctl.cli.plan_run import STATE_FOLDER
     from fwctl.drafting.state import load
 
     return load(call.env.cwd / STATE_FOLDER, adapt.name, adapt.account)
@@ -149,8 +149,8 @@ def _run(
     call: Call, word: str, file: str, running: Running, *, write: bool = False, begin: bool = False
 ) -> Report:
     """One step, or all of them for `adapt`, alone in this folder."""
-    from fwctl.cli.drafting import CallDesk, document, promotion, read
-    from fwctl.cli.experiments import confirm_course, require_key
+    from fwctl.cli.adapt_desk import CallDesk, document, promotion, read
+    from fwctl.cli.experiment_world import confirm_course, require_key
     from fwctl.cli.session import Session, check_account
     from fwctl.drafting.pipeline import Pipeline
     from fwctl.drafting.state import Step, folder_of

@@ -97,7 +97,7 @@ class Sources:
 
     def drafter(self, call: Call) -> Drafter | None:
         """The draft model that is asked, when there is one. Raises UsageError."""
-        from fwctl.cli.evaluating import key_of
+        from fwctl.cli.eval_options import key_of
         from fwctl.speculation.endpoint import Drafter
 
         if self.draft_url is None:

@@ -69,7 +69,7 @@ def _experiments(call: Call, files: Sequence[str]) -> tuple[Diagnostic, ...]:
 
 def _online(call: Call, spec: Spec, paths: list[str]) -> tuple[Diagnostic, ...]:
     """The FW5xx checks: what a plan of these specs would block on the platform's account."""
-    from fwctl.cli.plans import plan_inputs
+    from fwctl.cli.plan_run import plan_inputs
     from fwctl.planning.options import PlanOptions
 
     with Session(call, spec.account) as session:

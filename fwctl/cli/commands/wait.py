@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fwctl.applying.run import wait as follow
-from fwctl.cli.applies import apply_options, result_report
+from fwctl.cli.apply_run import apply_options, result_report
 from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call, command
 from fwctl.cli.progress import listener

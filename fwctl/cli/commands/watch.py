@@ -18,7 +18,7 @@ from fwctl.exitcodes import Exit
 from fwctl.report.model import Report
 
 if TYPE_CHECKING:
-    from fwctl.cli.watching import Watch
+    from fwctl.cli.watch_loop import Watch
     from fwctl.operate.watch import Look
     from fwctl.operate.watch_config import WatchConfig
     from fwctl.operate.watch_state import Event
@@ -76,7 +76,7 @@ def watch(
     Each alert fires once, when it was true for its hold time, and resolves once. The state is kept in
     .fwctl/history.db, and so are the samples that `fwctl cost` counts from. Ctrl-C or SIGTERM ends it.
     """
-    from fwctl.cli.watching import shown
+    from fwctl.cli.watch_loop import shown
 
     every_s = duration_s(every, "--every")
     if every_s < SHORTEST_S:
@@ -144,8 +144,8 @@ def _watch(
     paths: list[str] | None,
 ) -> Watch:
     from fwctl.cli.evidence import offline_evidence
+    from fwctl.cli.watch_loop import Watch
     from fwctl.cli.watch_reading import Sources, metrics_page
-    from fwctl.cli.watching import Watch
     from fwctl.operate.sinks import post
 
     page = metrics_page(call, session.account, *metrics)

@@ -9,8 +9,8 @@ from pathlib import Path
 from fwctl import __version__
 from fwctl.cli.command import Call
 from fwctl.cli.evidence import Found, find_evidence, measured_pools, planned_evidence
-from fwctl.cli.fitting import check_specs
-from fwctl.cli.pricing import price_list
+from fwctl.cli.fit_requests import check_specs
+from fwctl.cli.prices import price_list
 from fwctl.cli.session import Session, has_specs, lock_of
 from fwctl.cli.writing import write_file
 from fwctl.collector import collector_paused

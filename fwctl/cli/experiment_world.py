@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from fwctl.applying.interrupt import Interrupt
 from fwctl.applying.model import ApplyOptions, ApplyResult, Verify
-from fwctl.cli.applies import apply_options
+from fwctl.cli.apply_run import apply_options
 from fwctl.cli.command import Call
 from fwctl.cli.confirm import ask
-from fwctl.cli.plans import start_times
+from fwctl.cli.plan_run import start_times
 from fwctl.cli.progress import listener
 from fwctl.cli.session import Session
 from fwctl.env import Clock
@@ -59,8 +59,8 @@ class PlatformWorld:
         return self.session.live(spec, silent=True)
 
     def plan(self, spec: Spec, live: LiveState, options: PlanOptions) -> Plan:
-        from fwctl.cli.fitting import check_specs
-        from fwctl.cli.pricing import price_list
+        from fwctl.cli.fit_requests import check_specs
+        from fwctl.cli.prices import price_list
         from fwctl.planning.plan_file import Inputs
 
         prices = price_list(self.call, spec)
@@ -210,7 +210,7 @@ class PlatformWorld:
         return Means(experiment.suite.parent, environ)
 
     def start_s(self, model: str) -> float | None:
-        from fwctl.cli.plans import STATE_FOLDER
+        from fwctl.cli.plan_run import STATE_FOLDER
         from fwctl.records.history import HISTORY_NAME, History
 
         known = History(self.call.env.cwd / STATE_FOLDER / HISTORY_NAME).start_times_s(model=model)

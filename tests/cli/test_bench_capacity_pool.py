@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fwctl.cli.capacity_pool import measure_pool, metrics_url, pool_of
+from fwctl.cli.bench_capacity_pool import measure_pool, metrics_url, pool_of
 from fwctl.cli.command import Call
 from fwctl.cli.options import Settings
 from fwctl.cli.output import Output

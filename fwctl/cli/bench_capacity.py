@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwctl.cli.capacity_pool import measure_pool
+from fwctl.cli.bench_capacity_pool import measure_pool
 from fwctl.cli.command import Call
-from fwctl.cli.evaluating import Arms, key_of, targets_of
+from fwctl.cli.eval_options import Arms, key_of, targets_of
 from fwctl.cli.evidence import evidence_folder
-from fwctl.cli.measured import Measured, as_named, measured
+from fwctl.cli.evidence_setting import Measured, as_named, measured
 from fwctl.cli.options import duration_s
 from fwctl.cli.session import Session, load_specs, require_valid
 from fwctl.errors import UsageError
@@ -213,8 +213,8 @@ class Work:
         return {"deployment": self.name, "out": str(setup.folder), **results, "evidence": stored}
 
     def _fit(self) -> Mapping[str, Any] | None:
-        from fwctl.cli.fitting import check_specs
-        from fwctl.cli.pricing import price_list
+        from fwctl.cli.fit_requests import check_specs
+        from fwctl.cli.prices import price_list
 
         alone = replace(self.spec, deployments={self.name: self.entry})
         return check_specs(alone, self.call.env.cwd, price_list(self.call, self.spec))[0].get(self.name)
