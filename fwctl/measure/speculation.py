@@ -6,14 +6,17 @@ outputs. Both come with performance metrics; where a server says nothing, nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count, takewhile
 from math import sqrt
 from typing import Any
 
 from fwctl.inference.perf import UnknownAcceptanceError, parse_acceptance
 from fwctl.speculation.drift import Window
 
+PASSES, PREDICTED, MATCHED, UNREAD = "passes", "predicted", "matched", "unread"
+_REACHED = "reached_"
 _Z95 = 1.959964  # 97.5 % quantile of the normal distribution
 
 
@@ -31,34 +34,26 @@ class Drafts:
     answered: float = 0.0
     unread: int = 0
 
-    def add(self, server: Mapping[str, Any], output_tokens: float | None = None) -> None:
-        """One answered request and what its server said."""
-        text = server.get("speculation-acceptance")
-        if isinstance(text, str):
-            self._add_acceptance(text)
-        offered = server.get("speculation-prompt-tokens")
-        if isinstance(offered, int | float) and offered > 0:
-            kept = server.get("speculation-prompt-matched-tokens")
-            self.with_prediction += 1
-            self.predicted += offered
-            self.matched += kept if isinstance(kept, int | float) else 0
-            self.answered += output_tokens or 0
-
-    def _add_acceptance(self, text: str) -> None:
-        try:
-            found = parse_acceptance(text)
-        except UnknownAcceptanceError:
+    def add(self, counts: Mapping[str, float], output_tokens: float | None = None) -> None:
+        """One answered request, from what `counted` read."""
+        if counts.get(UNREAD):
             self.unread += 1
-            return
-        self.window.add(found.drafts, sum(found.reached) * found.drafts)
-        self.reached += [0.0] * (len(found.reached) - len(self.reached))
-        for at, share in enumerate(found.reached):
-            self.reached[at] += share * found.drafts
+        if passes := counts.get(PASSES):
+            reached = [counts[name] for name in _positions(counts)]
+            self.window.add(passes, sum(reached))
+            self.reached += [0.0] * (len(reached) - len(self.reached))
+            for at, hits in enumerate(reached):
+                self.reached[at] += hits
+        if predicted := counts.get(PREDICTED):
+            self.with_prediction += 1
+            self.predicted += predicted
+            self.matched += counts.get(MATCHED, 0.0)
+            self.answered += output_tokens or 0
 
     @property
     def acceptance_by_position(self) -> tuple[float, ...]:
         """Share of drafting passes that reached each position."""
-        return tuple(count / self.window.passes for count in self.reached) if self.window.passes else ()
+        return tuple(hits / self.window.passes for hits in self.reached) if self.window.passes else ()
 
     def tokens_per_pass(self) -> dict[str, Any]:
         """`value`, and its 95 % interval over requests; all null without drafts."""
@@ -89,6 +84,29 @@ class Drafts:
         }
 
 
+def counted(server: Mapping[str, Any]) -> dict[str, float]:
+    """The counts of one request by name; empty when its server said nothing about drafts."""
+    found: dict[str, float] = {}
+    text, offered = server.get("speculation-acceptance"), server.get("speculation-prompt-tokens")
+    if isinstance(text, str):
+        try:
+            acceptance = parse_acceptance(text)
+        except UnknownAcceptanceError:
+            found[UNREAD] = 1.0
+        else:
+            found[PASSES] = float(acceptance.drafts)
+            for at, share in enumerate(acceptance.reached, 1):
+                found[f"{_REACHED}{at}"] = share * acceptance.drafts
+    if isinstance(offered, int | float) and offered > 0:
+        kept = server.get("speculation-prompt-matched-tokens")
+        found |= {PREDICTED: float(offered), MATCHED: float(kept) if isinstance(kept, int | float) else 0.0}
+    return found
+
+
+def _positions(counts: Mapping[str, float]) -> Iterator[str]:
+    return takewhile(counts.__contains__, (f"{_REACHED}{at}" for at in count(1)))
+
+
 def of_rows(rows: Iterable[Mapping[str, Any]]) -> Drafts:
     """From records of requests; those that failed are left out."""
     found = Drafts()
@@ -96,5 +114,5 @@ def of_rows(rows: Iterable[Mapping[str, Any]]) -> Drafts:
         server = row.get("server")
         if not row.get("error_class") and isinstance(server, Mapping):
             tokens = row.get("output_tokens")
-            found.add(server, tokens if isinstance(tokens, int | float) else None)
+            found.add(counted(server), tokens if isinstance(tokens, int | float) else None)
     return found

@@ -98,7 +98,7 @@ def _target(
 def latencies(
     table: Table, rows: Sequence[int], metrics: Sequence[str], quantiles: Sequence[float]
 ) -> dict[str, Any]:
-    """`n`, `n_ok`, `errors` and the times of the requests that went well."""
+    """`n`, `n_ok`, `errors`, and of the requests that went well the times and what drafts gave."""
     errors = {word: count for word, count in table.counts("error_class", rows).items() if word is not None}
     good = table.good(rows)
     return {
@@ -106,6 +106,7 @@ def latencies(
         "n_ok": len(good),
         "errors": dict(sorted(errors.items())),
         **{metric: _estimates(table.values(metric, good), quantiles) for metric in metrics},
+        "speculation": table.drafts(good).to_json(),
     }
 
 

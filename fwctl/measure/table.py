@@ -9,6 +9,8 @@ from datetime import datetime
 from math import isnan, nan
 from typing import Any
 
+from fwctl.measure.speculation import Drafts, counted
+
 Row = Mapping[str, Any]
 
 METRICS = ("ttft_s", "ttfv_s", "total_s", "tpot_s")
@@ -38,6 +40,7 @@ class Table:
         self.words: dict[str, array[int]] = {name: array("I") for name in (*WORDS, "load")}
         self.names: dict[str, list[Any]] = {name: [] for name in self.words}
         self._codes: dict[str, dict[Any, int]] = {name: {} for name in self.words}
+        self._served: dict[str, array[float]] = {}  # as long as the last row that has one
         for row in rows:
             self.add(row)
 
@@ -54,7 +57,28 @@ class Table:
         self.numbers["start_s"].append(seconds(row.get("started_at")))
         for name in WORDS:
             self._word(name, row.get(name))
+        if server := row.get("server"):
+            self._serve(len(self) - 1, counted(server))
         self._word("load", (row.get("concurrency"), row.get("rate_per_s")))
+
+    def _serve(self, number: int, counts: Mapping[str, float]) -> None:
+        for name, value in counts.items():
+            column = self._served.setdefault(name, array("d"))
+            column.extend([nan] * (number - len(column)))
+            column.append(value)
+
+    def drafts(self, rows: Sequence[int]) -> Drafts:
+        """What servers said about their drafts."""
+        found, tokens = Drafts(), self.numbers["output_tokens"]
+        for row in rows if self._served else ():
+            counts = {
+                name: column[row]
+                for name, column in self._served.items()
+                if row < len(column) and not isnan(column[row])
+            }
+            if counts:
+                found.add(counts, None if isnan(tokens[row]) else tokens[row])
+        return found
 
     def _word(self, name: str, value: Any) -> None:
         codes = self._codes[name]

@@ -24,7 +24,12 @@ def header(body: Mapping[str, Any]) -> tuple[str, ...]:
     """Names of the columns; those of the times follow the percentiles that were asked for."""
     first = arms(body)[0]["figures"]["ttft_s"]
     times = [f"{words.short(metric)} {q}" for metric in ("ttft_s", "total_s", "tpot_s") for q in first]
-    return ("target", "load", "requests", "failed", *times, "tokens/s", "$ per M output")
+    drafts = ("tokens/pass",) if _has_drafts(body) else ()
+    return ("target", "load", "requests", "failed", *times, "tokens/s", *drafts, "$ per M output")
+
+
+def _has_drafts(body: Mapping[str, Any]) -> bool:
+    return any(arm["figures"].get("speculation") for arm in arms(body))
 
 
 def rows(body: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -43,8 +48,14 @@ def rows(body: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             words.share(figures["error_rate"]["value"]),
             *times,
             words.number(figures["throughput"]["output_tokens_per_s"]),
+            *([_tokens_per_pass(figures.get("speculation"))] if _has_drafts(body) else []),
             words.plain_dollars(figures["usd_per_million_output_tokens"]),
         )
+
+
+def _tokens_per_pass(found: Mapping[str, Any] | None) -> str:
+    value = found["tokens_per_pass"]["value"] if found else None
+    return "none" if value is None else f"{value:.2f}"
 
 
 def details(arm: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -67,6 +78,9 @@ def details(arm: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     most = words.number(lengths["max"])
     yield "output tokens", f"p50 {words.number(middle)}, p95 {words.number(high)}, most {most}"
     yield "cached share", words.share(figures["cached_share"])
+    yield from _drafts(figures.get("speculation"))
+    for kind, item in arm.get("types", {}).items():
+        yield from ((f"{kind}: {name}", text) for name, text in _drafts(item.get("speculation")))
     if figures["goodput"]:
         yield "goodput", _goodput(figures["goodput"])
     yield "errors", words.errors(figures["errors"])
@@ -74,6 +88,22 @@ def details(arm: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "429 from", ", ".join(f"{word} {count}" for word, count in figures["rate_limited_by"].items())
     yield "USD an hour", words.plain_dollars(figures["usd_per_hour"])
     yield "USD per million output tokens", words.plain_dollars(figures["usd_per_million_output_tokens"])
+
+
+def _drafts(found: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """What servers said about drafts and predicted outputs."""
+    if not found:
+        return
+    tokens, predicted = found["tokens_per_pass"], found["predictions"]
+    if tokens["value"] is not None:
+        low_high = "" if tokens["low"] is None else f" ({tokens['low']:.2f} to {tokens['high']:.2f})"
+        yield "tokens a pass", f"{tokens['value']:.2f}{low_high}"
+        yield "accepted by position", ", ".join(words.share(item) for item in found["acceptance_by_position"])
+    if predicted:
+        said = f"{words.share(predicted['matched_share'])} of {predicted['requests']:,} predictions"
+        yield "matched prediction tokens", f"{predicted['matched_tokens']:,.0f}, {said}"
+    if found["unread"]:
+        yield "acceptance not understood", f"{found['unread']:,} requests"
 
 
 def _goodput(item: Mapping[str, Any]) -> str:
