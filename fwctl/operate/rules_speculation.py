@@ -6,43 +6,37 @@ The platform's metrics page says nothing about drafts, so these rules need files
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fwctl.inference.perf import parse_acceptance
 from fwctl.operate.rules_model import Answer, Hit, Limits, Subject
-from fwctl.stats.binomial import two_proportions
+from fwctl.speculation.drift import CONSECUTIVE, Trend, detect
+from fwctl.speculation.drift import Window as Drafts
 
 RECENT = timedelta(hours=24)
 BEFORE = timedelta(days=7)
 
 
 @dataclass(slots=True)
-class Drafts:
-    """Sums over the requests of one type in one window. first: passes whose first drafted token was
-    accepted. predicted: requests with a predicted output; matched: of its tokens that the answer kept;
-    answered: tokens of those answers."""
+class Predictions:
+    """Sums over the requests of one type. requests: with a predicted output; matched: of its tokens that
+    the answer kept; answered: tokens of those answers."""
 
-    drafts: int = 0
-    first: int = 0
-    accepted: int = 0
-    predicted: int = 0
+    requests: int = 0
     matched: int = 0
     answered: int = 0
-
-    @property
-    def tokens_per_pass(self) -> float | None:
-        """1 + accepted tokens a pass: no pooled rate put into a formula for constant acceptance."""
-        return 1 + self.accepted / self.drafts if self.drafts else None
 
 
 @dataclass(slots=True)
 class Window:
-    """The last day against the week before it."""
+    """Drafts of the last day in equal parts, oldest first, and of the week before it; predictions of the
+    last day."""
 
-    recent: Drafts
-    before: Drafts
+    recent: list[Drafts] = field(default_factory=lambda: [Drafts() for _ in range(CONSECUTIVE)])
+    before: Drafts = field(default_factory=Drafts)
+    predictions: Predictions = field(default_factory=Predictions)
 
 
 def windows(rows: Iterable[Mapping[str, Any]], now: datetime) -> dict[str, dict[str, Window]]:
@@ -55,8 +49,12 @@ def windows(rows: Iterable[Mapping[str, Any]], now: datetime) -> dict[str, dict[
             continue
         name = str(server.get("deployment") or row.get("target") or "").rsplit("/", 1)[-1]
         types = found.setdefault(name, {})
-        window = types.setdefault(str(row.get("type") or "other"), Window(Drafts(), Drafts()))
-        _add(window.recent if at > now - RECENT else window.before, row, server)
+        window = types.setdefault(str(row.get("type") or "other"), Window())
+        age = now - at
+        drafts = window.recent[-1 - int(age / (RECENT / CONSECUTIVE))] if age < RECENT else window.before
+        _add_drafts(drafts, server)
+        if age < RECENT:
+            _add_prediction(window.predictions, row, server)
     return found
 
 
@@ -68,19 +66,21 @@ def _time(value: object) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _add(sums: Drafts, row: Mapping[str, Any], server: Mapping[str, Any]) -> None:
+def _add_drafts(sums: Drafts, server: Mapping[str, Any]) -> None:
     text = server.get("speculation-acceptance")
-    if isinstance(text, str):
-        try:
-            found = parse_acceptance(text)
-        except ValueError:
-            return
-        sums.drafts += found.drafts
-        sums.first += round(found.reached[0] * found.drafts)
-        sums.accepted += round(sum(found.reached) * found.drafts)
+    if not isinstance(text, str):
+        return
+    try:
+        found = parse_acceptance(text)
+    except ValueError:
+        return
+    sums.add(found.drafts, sum(found.reached) * found.drafts)
+
+
+def _add_prediction(sums: Predictions, row: Mapping[str, Any], server: Mapping[str, Any]) -> None:
     offered, matched = (_count(server.get(f"speculation-prompt-{key}tokens")) for key in ("", "matched-"))
     if offered:
-        sums.predicted += 1
+        sums.requests += 1
         sums.matched += matched
         sums.answered += _count(row.get("output_tokens"))
 
@@ -90,18 +90,17 @@ def _count(value: object) -> int:
 
 
 def drifting(subject: Subject, limits: Limits) -> Hit | Answer:
-    """Acceptance that changed for certain, and tokens a pass that changed by a tenth. Both ways: very low
-    goes with garbled text, very high with loops (vLLM PR 44487)."""
+    """Tokens a pass that changed by a tenth in every part of the last day, and not by chance; requests are
+    what is counted, since passes of one answer are alike. Both ways: very low goes with garbled text, very
+    high with loops (vLLM PR 44487)."""
     told, judged = [], False
     for kind, window in subject.speculation.items():
-        old, new = window.before.tokens_per_pass, window.recent.tokens_per_pass
-        if old is None or new is None:
-            continue
-        judged = True
-        p_value = two_proportions(
-            window.before.first, window.before.drafts, window.recent.first, window.recent.drafts
+        found = detect(
+            window.before, window.recent, least_change=limits["share"], false_alarms=limits["p_value"]
         )
-        if p_value < limits["p_value"] and abs(new / old - 1) >= limits["share"]:
+        judged = judged or found.trend is not Trend.UNKNOWN
+        old, new = window.before.tokens_per_pass, window.recent[-1].tokens_per_pass
+        if found.trend in (Trend.FALL, Trend.RISE) and old is not None and new is not None:
             told.append(f"{kind}: {old:.2f} to {new:.2f} tokens a pass ({new / old - 1:+.0%})")
     if not told:
         return Answer.NO if judged else Answer.UNKNOWN
@@ -115,13 +114,13 @@ def not_paying(subject: Subject, limits: Limits) -> Hit | Answer:
     """Predicted outputs that hardly match what is answered; a wrong prediction can slow the answer."""
     told, judged = [], False
     for kind, window in subject.speculation.items():
-        sums = window.recent
-        if sums.predicted < limits["requests"] or not sums.answered:
+        sums = window.predictions
+        if sums.requests < limits["requests"] or not sums.answered:
             continue
         judged = True
         coverage = sums.matched / sums.answered
         if coverage < limits["coverage"]:
-            told.append(f"{kind}: {coverage:.0%} of the answered tokens in {sums.predicted} requests")
+            told.append(f"{kind}: {coverage:.0%} of the answered tokens in {sums.requests} requests")
     if not told:
         return Answer.NO if judged else Answer.UNKNOWN
     return Hit(

@@ -237,16 +237,21 @@ def record(hours_ago: float, acceptance: str | None = None, **more: Any) -> dict
 
 
 def test_drafts_that_are_accepted_less_are_told_with_both_numbers() -> None:
-    # 1 + (800 + 600) / 1000 = 2.4 tokens a pass before, 1 + (600 + 300) / 1000 = 1.9 now
-    rows = [record(48, "1:800/1000,2:600/1000"), record(2, "1:600/1000,2:300/1000")]
+    # 1 + (80 + 60) / 100 = 2.4 tokens a pass before, 1 + (60 + 30) / 100 = 1.9 in each third of the day
+    before = [record(48, "1:80/100,2:60/100") for _ in range(30)]
+    rows = before + [record(hours, "1:60/100,2:30/100") for hours in (2, 10, 18) for _ in range(30)]
     given = subject(speculation=windows(rows, NOW)["chat"])
     assert "chat: 2.40 to 1.90 tokens a pass (-21%)" in told("acceptance-drift", given)
 
 
 def test_a_change_that_may_be_chance_or_is_small_is_no_drift() -> None:
-    chance = [record(48, "1:8/10"), record(2, "1:5/10")]
-    assert judged("acceptance-drift", subject(speculation=windows(chance, NOW)["chat"])) is Answer.NO
-    small = [record(48, "1:8000/10000"), record(2, "1:7500/10000")]  # 1.80 to 1.75 tokens a pass
+    # Requests differ among themselves, so that 1.45 to 1.30 tokens a pass in ten passes each may be chance.
+    mixed = [record(48, f"1:{9 * (at % 2)}/10") for at in range(30)]
+    mixed += [record(hours, f"1:{6 * (at % 2)}/10") for hours in (2, 10, 18) for at in range(30)]
+    assert judged("acceptance-drift", subject(speculation=windows(mixed, NOW)["chat"])) is Answer.NO
+    small = [record(48, "1:80/100") for _ in range(30)]  # 1.80 to 1.75 tokens a pass
+    small += [record(hours, "1:75/100") for hours in (2, 10, 18) for _ in range(30)]
+    assert judged("acceptance-drift", subject(speculation=windows(small[:89], NOW)["chat"])) is Answer.UNKNOWN
     assert judged("acceptance-drift", subject(speculation=windows(small, NOW)["chat"])) is Answer.NO
     assert judged("acceptance-drift", subject()) is Answer.UNKNOWN
 
@@ -271,4 +276,4 @@ def test_records_that_say_nothing_are_passed_over() -> None:
         record(1, "no acceptance"),
         record(24 * 9, "1:1/1"),
     ]
-    assert windows(rows, NOW)["chat"]["chat"].recent.drafts == 0
+    assert sum(part.requests for part in windows(rows, NOW)["chat"]["chat"].recent) == 0
