@@ -13,11 +13,12 @@ from fwctl.speculation.arithmetic import Costs
 from fwctl.speculation.drafts import recorded
 from fwctl.speculation.endpoint import Drafter, ask
 from fwctl.speculation.entries import DRAFT, Options
+from fwctl.speculation.job import Work, tokenizer_of
 from fwctl.speculation.projection import project
 from fwctl.speculation.reading import parts, read
 from fwctl.speculation.recommend import judge
 from fwctl.speculation.replay import digest
-from fwctl.speculation.running import Work, replay, tokenizer_of
+from fwctl.speculation.running import replay
 from fwctl.speculation.trace import Trace
 from fwctl.speculation.trace import read as read_trace
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from fwctl.speculation.job import Progress, Work, job_of, run_job, unpacked
 from fwctl.speculation.reading import Part
-from fwctl.speculation.running import Progress, Work, job_of, run_job, unpacked
 from fwctl.speculation.suffix import SuffixIndex
 from fwctl.speculation.tally import Tally
 

@@ -4,55 +4,38 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from fwctl.errors import FwctlError, UsageError
+from fwctl.errors import FwctlError
 from fwctl.process import Running
-from fwctl.speculation.entries import Options
-from fwctl.speculation.reading import PART_BYTES, Part, parts, read, read_suite
-from fwctl.speculation.replay import Replayer, training
+from fwctl.speculation.job import (
+    Progress,
+    Work,
+    job_of,
+    replay_parts,
+    silent,
+    tokenizer_of,
+    traces_of,
+    unpacked,
+)
+from fwctl.speculation.reading import Part, parts, read_suite
+from fwctl.speculation.replay import training
 from fwctl.speculation.suffix import SuffixIndex
-from fwctl.speculation.tally import Tally, sampled
-from fwctl.speculation.tokens import Tokenizer, approximate, exact, load_tokenizers
-from fwctl.speculation.trace import Trace, UnusableTraceError
-from fwctl.speculation.trace import read as read_trace
+from fwctl.speculation.tally import Tally
+from fwctl.speculation.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from fwctl.speculation.endpoint import Asked, Drafter
 
+__all__ = ["Replayed", "Work", "replay"]
+
 _WAIT_S = 0.2
-NOT_SAMPLED = "not in the sample of --share"
-Suite = Mapping[str, Mapping[str, Any]]
-Progress = Callable[[int, int], None]
-
-
-def _silent(done: int, total: int) -> None:
-    """Tell nobody."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What is replayed and how. folder: where relative names begin. suite: prompt set of bench records.
-
-    part_bytes: plain files are cut into pieces of this size, for processes to share. drafter: a draft
-    model that is asked about traces without recorded choices.
-    """
-
-    files: tuple[str, ...]
-    folder: Path
-    options: Options
-    suite: str | None = None
-    jobs: int = 1
-    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
-    part_bytes: int = PART_BYTES
-    drafter: Drafter | None = None
-    right: Mapping[str, list[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +48,7 @@ class Replayed:
     asks: int = 0
 
 
-def tokenizer_of(options: Options, folder: Path) -> Tokenizer:
-    """Exact when the options name a tokenizer.json. FwctlError or UsageError as `tokens.exact`."""
-    if options.tokenizer is None:
-        return approximate()
-    return exact(folder / options.tokenizer, load_tokenizers())
-
-
-def replay(work: Work, engine: str = "local", progress: Progress = _silent) -> Replayed:
+def replay(work: Work, engine: str = "local", progress: Progress = silent) -> Replayed:
     """Build the index, replay every part, add up. Raises UsageError for bad files, FwctlError.
 
     progress is called with parts done and all parts.
@@ -112,7 +88,7 @@ def ask_drafter(work: Work, todo: Sequence[Part], tokenizer: Tokenizer, drafter:
     from fwctl.speculation.endpoint import ask, sample
 
     suite = read_suite(work.suite, work.folder) if work.suite else None
-    traces = sample((trace for part in todo for trace in _traces(work, part, suite)), drafter.requests)
+    traces = sample((trace for part in todo for trace in traces_of(work, part, suite)), drafter.requests)
     return ask(traces, tokenizer, drafter, work.options.most)
 
 
@@ -122,42 +98,9 @@ def build_index(work: Work, todo: Sequence[Part], tokenizer: Tokenizer) -> Suffi
     if not most:
         return None
     suite = read_suite(work.suite, work.folder) if work.suite else None
-    texts = training((trace for part in todo for trace in _traces(work, part, suite)), tokenizer)
+    texts = training((trace for part in todo for trace in traces_of(work, part, suite)), tokenizer)
     index = SuffixIndex.build(texts, most)
     return index if index.places else None
-
-
-def replay_parts(
-    work: Work,
-    todo: Sequence[Part],
-    index: SuffixIndex | None,
-    tokenizer: Tokenizer | None = None,
-    progress: Progress = _silent,
-) -> Tally:
-    """Replay in this process."""
-    suite = read_suite(work.suite, work.folder) if work.suite else None
-    tokenizer = tokenizer or tokenizer_of(work.options, work.folder)
-    replayer = Replayer(work.options, tokenizer, index, work.right)
-    for number, part in enumerate(todo, 1):
-        for trace in _traces(work, part, suite, replayer.tally):
-            replayer.feed(trace)
-        progress(number, len(todo))
-    return replayer.tally
-
-
-def _traces(work: Work, part: Part, suite: Suite | None, tally: Tally | None = None) -> Iterator[Trace]:
-    """Traces of a part that are in the sample; what is left out is counted in the tally."""
-    for item in read(part):
-        try:
-            trace = read_trace(item, suite)
-        except UnusableTraceError as error:
-            if tally is not None:
-                tally.leave_out(str(error))
-            continue
-        if sampled(trace.cluster, work.options.share):
-            yield trace
-        elif tally is not None:
-            tally.leave_out(NOT_SAMPLED)
 
 
 def _in_processes(work: Work, todo: Sequence[Part], index: SuffixIndex | None, progress: Progress) -> Tally:
@@ -185,43 +128,9 @@ def _in_processes(work: Work, todo: Sequence[Part], index: SuffixIndex | None, p
         return tally
 
 
-def job_of(work: Work, todo: Sequence[Part], has_index: bool) -> dict[str, Any]:
-    """What a worker needs to know, as JSON."""
-    return {
-        "options": work.options.to_json(),
-        "folder": str(work.folder),
-        "suite": work.suite,
-        "parts": [part.to_json() for part in todo],
-        "index": "index" if has_index else None,
-        "right": dict(work.right),
-    }
-
-
 def _result(child: Running, job: Path) -> Tally:
     path = job.with_suffix(".out")
     if not path.exists():
         lines = child.output()[1].strip().splitlines() or ["no message"]
         raise FwctlError(f"a worker of the replay ended without a result: {lines[-1]}")
     return unpacked(json.loads(path.read_bytes()))
-
-
-def run_job(
-    job: Mapping[str, Any], index: SuffixIndex | None, progress: Progress = _silent
-) -> dict[str, Any]:
-    """The work of a worker; its result or its error as JSON, see `unpacked`."""
-    options = Options.from_json(job["options"])
-    work = Work((), Path(job["folder"]), options, job["suite"], right=job["right"])
-    todo = [Part(*item) for item in job["parts"]]
-    try:
-        return {"tally": replay_parts(work, todo, index, progress=progress).to_json()}
-    except FwctlError as error:
-        usage = isinstance(error, UsageError)
-        return {"message": error.message, "next_steps": list(error.next_steps), "usage": usage}
-
-
-def unpacked(result: Mapping[str, Any]) -> Tally:
-    """The tally of a worker; its error is raised again."""
-    if "tally" in result:
-        return Tally.from_json(result["tally"])
-    kind = UsageError if result["usage"] else FwctlError
-    raise kind(result["message"], next_steps=result["next_steps"])

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from fwctl.records.atomic import replace_file
-from fwctl.speculation.running import run_job
+from fwctl.speculation.job import run_job
 from fwctl.speculation.suffix import SuffixIndex
 
 

@@ -19,17 +19,10 @@ from fwctl.errors import FwctlError, UsageError
 from fwctl.speculation import worker
 from fwctl.speculation.cluster import replay_on_ray
 from fwctl.speculation.entries import Options
+from fwctl.speculation.job import Work, job_of, replay_parts, run_job, unpacked
 from fwctl.speculation.reading import MAX_LINE_BYTES, Part, by_duckdb, parts, read, read_suite
 from fwctl.speculation.recommend import judge
-from fwctl.speculation.running import (
-    Work,
-    build_index,
-    job_of,
-    replay,
-    replay_parts,
-    run_job,
-    unpacked,
-)
+from fwctl.speculation.running import build_index, replay
 from fwctl.speculation.tokens import approximate
 from tests.speculation import traffic
 
