@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from fwctl.simulator import catalogue, profiles
 from fwctl.simulator.commands.app import NOTICE, run
 from fwctl.simulator.platform import deployments
+from fwctl.simulator.platform.placing import CreateOptions
 from fwctl.simulator.platform.world import Caller, World
 from fwctl.simulator.state import Doc
 
@@ -108,9 +109,7 @@ def after(start: World, seconds: float) -> World:
 
 def create(start: World, deployment_id: str = "chat", **body: Any) -> dict[str, Any]:
     """A deployment of llama 8B on its fast shape unless the body says otherwise."""
-    options = deployments.CreateOptions(
-        deployment_id=deployment_id, accept_shapeless_risk="shapeless" in body
-    )
+    options = CreateOptions(deployment_id=deployment_id, accept_shapeless_risk="shapeless" in body)
     wanted = {"baseModel": MODEL} | ({} if body.pop("shapeless", None) else {"deploymentShape": FAST}) | body
     return deployments.create(start, "acme", wanted, options)
 

@@ -19,6 +19,7 @@ from fwctl.simulator.platform import (
     shapes,
 )
 from fwctl.simulator.platform.errors import invalid
+from fwctl.simulator.platform.placing import CreateOptions
 from fwctl.simulator.platform.world import World
 from fwctl.simulator.timing import log_prefix
 
@@ -58,9 +59,9 @@ def create(ctx: Context) -> None:
         wait_for_ready(ctx, doc["name"])
 
 
-def _options(ctx: Context) -> deployments.CreateOptions:
+def _options(ctx: Context) -> CreateOptions:
     flag = ctx.flags.get
-    return deployments.CreateOptions(
+    return CreateOptions(
         deployment_id=flag("deployment-id", ""),
         validate_only=flag("validate-only", False),
         accept_shapeless_risk=flag("accept-shapeless-risk", False),
@@ -69,7 +70,7 @@ def _options(ctx: Context) -> deployments.CreateOptions:
     )
 
 
-def _create_proto(ctx: Context, body: Doc, options: deployments.CreateOptions) -> str:
+def _create_proto(ctx: Context, body: Doc, options: CreateOptions) -> str:
     message: Doc = {"parent": f"accounts/{ctx.account}", "deployment": body}
     message |= {"deploymentId": options.deployment_id} if options.deployment_id else {}
     for field in ("validateOnly", "acceptShapelessRisk", "disableSpeculativeDecoding"):

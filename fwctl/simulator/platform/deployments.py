@@ -7,6 +7,7 @@ from typing import Any
 
 from fwctl.simulator.platform import autoscaling, lifecycle, models, names, placing, quotas, validation
 from fwctl.simulator.platform.errors import PlatformError, invalid, precondition
+from fwctl.simulator.platform.placing import CreateOptions
 from fwctl.simulator.platform.world import World
 from fwctl.simulator.timing import rfc3339
 
@@ -45,25 +46,6 @@ UPDATABLE = (
     "expireTime",
     "enableMtp",
 )
-
-
-class CreateOptions:
-    """Query parameters of a create call, which are not stored."""
-
-    def __init__(
-        self,
-        *,
-        deployment_id: str = "",
-        validate_only: bool = False,
-        accept_shapeless_risk: bool = False,
-        disable_speculative_decoding: bool = False,
-        skip_shape_validation: bool = False,
-    ) -> None:
-        self.deployment_id = deployment_id
-        self.validate_only = validate_only
-        self.accept_shapeless_risk = accept_shapeless_risk
-        self.disable_speculative_decoding = disable_speculative_decoding
-        self.skip_shape_validation = skip_shape_validation
 
 
 def stored(world: World, name: str) -> Doc | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from fwctl.simulator.platform import models, schema, shapes
 from fwctl.simulator.platform.autoscaling import DEFAULT_TARGETS, DEFAULT_WINDOWS_S
@@ -11,15 +12,23 @@ from fwctl.simulator.platform.errors import PlatformError, invalid
 from fwctl.simulator.platform.world import World
 from fwctl.simulator.timing import wire_duration
 
-if TYPE_CHECKING:
-    from fwctl.simulator.platform.deployments import CreateOptions
-
 Doc = dict[str, Any]
 
 PINS = ("acceleratorType", "acceleratorCount", "precision")
 _SPECULATION = ("draftModel", "draftTokenCount", "ngramSpeculationLength")
 _AREAS = {"US": "US", "EUROPE": "EU", "APAC": "AP", "CANADA": "NA", "GLOBAL": ""}
 DEFAULT_REGION = "US_IOWA_1"
+
+
+@dataclass(frozen=True, slots=True)
+class CreateOptions:
+    """Query parameters of a create call, which are not stored."""
+
+    deployment_id: str = ""
+    validate_only: bool = False
+    accept_shapeless_risk: bool = False
+    disable_speculative_decoding: bool = False
+    skip_shape_validation: bool = False
 
 
 def seal_keys(doc: Doc) -> None:

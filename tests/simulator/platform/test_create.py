@@ -6,6 +6,7 @@ import pytest
 
 from fwctl.simulator.platform import deployments, models, quotas
 from fwctl.simulator.platform.errors import PlatformError
+from fwctl.simulator.platform.placing import CreateOptions
 from tests.simulator.support import BF16, FAST, MODEL, MODEL_70B, NOW, SHAPES, after, create, name, world
 
 
@@ -44,7 +45,7 @@ def test_a_random_id_has_eight_characters():
         world()._replace(seed=1),
         "acme",
         {"baseModel": MODEL, "deploymentShape": FAST},
-        deployments.CreateOptions(),
+        CreateOptions(),
     )
     assert len(doc["name"].rsplit("/", 1)[1]) == 8
 
@@ -105,7 +106,7 @@ def test_speculation_can_be_turned_off_at_create_only():
         world(),
         "acme",
         {"baseModel": MODEL_70B, "deploymentShape": "fast"},
-        deployments.CreateOptions(deployment_id="x", disable_speculative_decoding=True),
+        CreateOptions(deployment_id="x", disable_speculative_decoding=True),
     )
     assert "draftModel" not in doc
 
@@ -198,14 +199,14 @@ def test_a_pinned_version_must_be_validated():
         if not doc["validated"]
     )
     assert "not validated" in refusal(world(), baseModel=MODEL_70B, deploymentShape=newest).message
-    options = deployments.CreateOptions(deployment_id="x", skip_shape_validation=True)
+    options = CreateOptions(deployment_id="x", skip_shape_validation=True)
     body = {"baseModel": MODEL_70B, "deploymentShape": newest}
     assert deployments.create(world(), "acme", body, options)["deploymentShape"] == newest
 
 
 class TestWithoutShape:
     def test_it_needs_the_risk_flag_since_september_2026(self):
-        options = deployments.CreateOptions(deployment_id="x")
+        options = CreateOptions(deployment_id="x")
         body = {"baseModel": MODEL, "acceleratorType": "NVIDIA_H100_80GB"}
         for texts in ("a", "b"):
             with pytest.raises(PlatformError, match="accept_shapeless_risk"):
@@ -213,7 +214,7 @@ class TestWithoutShape:
         assert deployments.create(world("2026-07"), "acme", body, options)["precision"] == "BF16"
 
     def test_the_flag_excludes_a_shape(self):
-        options = deployments.CreateOptions(deployment_id="x", accept_shapeless_risk=True)
+        options = CreateOptions(deployment_id="x", accept_shapeless_risk=True)
         with pytest.raises(PlatformError, match="cannot both be set"):
             deployments.create(world(), "acme", {"baseModel": MODEL, "deploymentShape": FAST}, options)
 
@@ -279,7 +280,7 @@ class TestRightsAndLimits:
 
     def test_another_account_is_out_of_reach(self):
         with pytest.raises(PlatformError, match="does not have access to account other"):
-            deployments.create(world(), "other", {}, deployments.CreateOptions())
+            deployments.create(world(), "other", {}, CreateOptions())
         with pytest.raises(PlatformError, match="does not have access to account other"):
             deployments.every(world(), "other")
 
@@ -321,7 +322,7 @@ class TestRightsAndLimits:
 
 def test_validate_only_stores_nothing():
     start = world()
-    options = deployments.CreateOptions(deployment_id="x", validate_only=True)
+    options = CreateOptions(deployment_id="x", validate_only=True)
     doc = deployments.create(start, "acme", {"baseModel": MODEL, "deploymentShape": FAST}, options)
     assert doc["name"] == name("x")
     assert deployments.every(start, "acme") == []

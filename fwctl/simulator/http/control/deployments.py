@@ -7,13 +7,14 @@ from typing import Any
 from fwctl.simulator.http.control.call import Call, Doc, shown, shown_page
 from fwctl.simulator.platform import deployments, listing, names
 from fwctl.simulator.platform.errors import PlatformError, invalid
+from fwctl.simulator.platform.placing import CreateOptions
 from fwctl.simulator.platform.world import World
 
 _MESSAGE = "Deployment"
 
 
 def create(world: World, call: Call) -> Doc:
-    options = deployments.CreateOptions(
+    options = CreateOptions(
         deployment_id=call.word("deploymentId"),
         validate_only=call.flag("validateOnly"),
         accept_shapeless_risk=call.flag("acceptShapelessRisk"),
