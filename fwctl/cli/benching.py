@@ -52,6 +52,12 @@ class Load:
         int | None,
         typer.Option("--warmup", metavar="N", help="Requests before measuring [5, or one for each slot]."),
     ] = None
+    give_up: Annotated[
+        str,
+        typer.Option(
+            "--give-up", metavar="TIME", help="Stop a target out of reach for this long, 0s: never [30s]."
+        ),
+    ] = "30s"
     cache: Annotated[
         str,
         typer.Option("--cache", metavar="STATE", help="Prompt cache: cold, warm or natural [natural]."),
@@ -114,6 +120,7 @@ def make_plan(call: Call, suite: Path, targets: list[Target], load: Load, runnin
         duration_s=duration,
         cache=Cache(load.cache),
         resume=running.resume is not None,
+        give_up_s=duration_s(load.give_up, "--give-up") or None,
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from fwctl.errors import FwctlError
 from fwctl.measure.encoding import dumps
+from fwctl.measure.giving_up import GivingUp
 from fwctl.measure.lags import Lags
 from fwctl.measure.load import Job, Share, jobs
 from fwctl.measure.load import run as run_load
@@ -44,12 +45,13 @@ class Part:
 
 @dataclass(slots=True)
 class Made:
-    """What is known about a part beside its records. Seconds."""
+    """What is known about a part beside its records. Seconds. `lost`: see `GivingUp`."""
 
     lags: Lags = field(default_factory=Lags)
     cpu_s: float = 0.0
     wall_s: float = 0.0
     interrupted: bool = False
+    lost: dict[str, str] = field(default_factory=dict)
 
     def merge(self, other: Made) -> None:
         """Add another process of the same level."""
@@ -57,6 +59,7 @@ class Made:
         self.cpu_s += other.cpu_s
         self.wall_s = max(self.wall_s, other.wall_s)
         self.interrupted = self.interrupted or other.interrupted
+        self.lost |= other.lost
 
 
 def require_aiohttp() -> None:
@@ -75,7 +78,7 @@ def perform(part: Part, made: Made, begin: Begin | None = None) -> None:
     with Writer(part.records) as writer, new_runner() as runner, quiet():
         cpu, wall = time.process_time(), time.monotonic()
         try:
-            runner.run(_Sending(part, writer).everything(made.lags, begin))
+            runner.run(_Sending(part, writer, made).everything(begin))
         except KeyboardInterrupt:
             made.interrupted = True
         finally:
@@ -107,23 +110,26 @@ def new_runner() -> asyncio.Runner:
 class _Sending:
     """Turns jobs into requests and requests into lines."""
 
-    def __init__(self, part: Part, writer: Writer) -> None:
+    def __init__(self, part: Part, writer: Writer, made: Made) -> None:
         self.part = part
+        self.made = made
         self.plan = part.plan
         self.shape = part.shape
         self.writer = writer
         self.sweeper = Sweeper()
+        self.giving_up = GivingUp(part.plan.give_up_s, len(part.plan.targets))
+        made.lost = self.giving_up.lost
         self.session: aiohttp.ClientSession
         # One reading of the wall clock; the rest is counted on the one that never jumps.
         self.wall_offset_s = time.time() - time.monotonic()
 
-    async def everything(self, lags: Lags, begin: Begin | None) -> None:
+    async def everything(self, begin: Begin | None) -> None:
         part, shape = self.part, self.shape
-        todo = jobs(part.plan, shape, part.share, part.done)
+        todo = self.giving_up.rest(jobs(part.plan, shape, part.share, part.done))
         slots = part.share.slots(shape.concurrency * len(part.plan.targets))
         async with open_session(0 if shape.rate_per_s else slots) as self.session:
             start = None if begin is None else await begin()
-            probe = asyncio.create_task(lags.watch())
+            probe = asyncio.create_task(self.made.lags.watch())
             try:
                 await run_load(
                     self._one,
@@ -143,6 +149,7 @@ class _Sending:
         if self.plan.cache is Cache.COLD:
             body["prompt_cache_isolation_key"] = self._isolation(job)
         answer = await send(self.session, job.target, body, record, due=due)
+        self.giving_up.note(job.name, record.error_class, time.monotonic())
         if self.plan.keep_text:
             record.text = answer.text
         self.writer.put(dumps(record.to_json()) + b"\n")

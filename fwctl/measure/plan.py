@@ -47,7 +47,8 @@ class Plan:
 
     repeats: times through the set, None for as long as `duration_s` (seconds of measuring, per level)
     lasts. sweep: several loads one after the other instead of `shape`. workers: processes that make the
-    load, 0 for this one. resume: go on in a folder that holds an interrupted run of the same plan.
+    load, 0 for this one. resume: go on in a folder that holds an interrupted run of the same plan. give_up_s:
+    how long a target may be out of reach before its rest is not sent, None for ever.
     """
 
     suite: Suite
@@ -62,6 +63,7 @@ class Plan:
     cache: Cache = Cache.NATURAL
     workers: int = 0
     resume: bool = False
+    give_up_s: float | None = None
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
@@ -89,6 +91,7 @@ class Plan:
             "sweep": [asdict(shape) for shape in self.sweep],
             "duration_s": self.duration_s,
             "cache": self.cache.value,
+            "give_up_s": self.give_up_s,
         }
 
 
@@ -111,4 +114,5 @@ def from_json(row: Mapping[str, Any], targets: list[Target]) -> Plan:
         sweep=tuple(Shape(**shape) for shape in row["sweep"]),
         duration_s=row["duration_s"],
         cache=Cache(row["cache"]),
+        give_up_s=row["give_up_s"],
     )

@@ -20,7 +20,7 @@ from fwctl.records.atomic import replace_file
 NAME = "run.json"
 LARGEST_BYTES = 64 * 2**20
 # Where a run may go on from another file or folder than it began in.
-_MAY_DIFFER = frozenset({"out", "suite"})
+_MAY_DIFFER = frozenset({"out", "suite", "give_up_s"})
 _PRICES = frozenset({"usd_per_hour", "token_prices"})
 _WORDS = {
     "targets": "the targets",

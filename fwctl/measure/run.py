@@ -13,6 +13,7 @@ from fwctl.env import Clock
 from fwctl.errors import UsageError
 from fwctl.measure import workers
 from fwctl.measure.alone import alone
+from fwctl.measure.giving_up import reasons as reasons_lost
 from fwctl.measure.lags import Lags
 from fwctl.measure.lines import read_rows
 from fwctl.measure.load import jobs
@@ -81,6 +82,7 @@ class _Run:
         self.journal = journal
         self.environ = environ
         self.lags = Lags()
+        self.lost: dict[str, str] = {}
         for session in journal.sessions:
             self.lags.merge(Lags((step, number) for step, number in session["lags"]))
         self.session: dict[str, Any] = {"began": clock.now().isoformat(), "interrupted": True, "cpu_s": 0.0}
@@ -127,6 +129,7 @@ class _Run:
                 perform(part, made)
         finally:
             self.lags.merge(made.lags)
+            self.lost |= made.lost
             merged = Lags((step, number) for step, number in self.session["lags"])
             merged.merge(made.lags)
             self.session["lags"] = sorted(merged.counts.items())
@@ -168,6 +171,7 @@ class _Run:
         reasons = [*found["invalid_reasons"], *self.replicas.reasons()]
         reasons += reasons_by(selftest, found["lags_p95"])
         reasons += own_failures(found["targets"])
+        reasons += reasons_lost(self.lost, plan.give_up_s)
         for name, figures in warm_up.by_target.items():
             if name in found["targets"]:
                 found["targets"][name]["warm_up"] = figures

@@ -80,13 +80,14 @@ def made_to_json(made: Made) -> dict[str, Any]:
         "cpu_s": made.cpu_s,
         "wall_s": made.wall_s,
         "interrupted": made.interrupted,
+        "lost": made.lost,
     }
 
 
 def made_from_json(row: Mapping[str, Any]) -> Made:
     """What `made_to_json` wrote."""
     lags = Lags((step, number) for step, number in row["lags"])
-    return Made(lags, row["cpu_s"], row["wall_s"], row["interrupted"])
+    return Made(lags, row["cpu_s"], row["wall_s"], row["interrupted"], row["lost"])
 
 
 async def started(go: Path, parent: int) -> float:

@@ -160,13 +160,13 @@ def test_a_run_that_is_done_is_not_warmed_up_again(tmp_path: Path, server: tuple
 def test_a_duration_ends_a_run_that_would_go_on_for_ever(tmp_path: Path, server: tuple[str, Seen]) -> None:
     for number, shape in enumerate((Shape(2), Shape(rate_per_s=200.0, poisson=False))):
         made = plan(
-            tmp_path, server[0], shape=shape, repeats=None, duration_s=0.1, out=tmp_path / str(number)
+            tmp_path, server[0], shape=shape, repeats=None, duration_s=0.099, out=tmp_path / str(number)
         )
         began = time.monotonic()
         run(made, SystemClock())
         assert time.monotonic() - began < 10
         assert max(row["repeat"] for row in rows(made)) >= 1
-    # 0.1 s at 200 requests a second and target, for two targets; the one at the very end is not sent.
+    # One every 2.5 ms, the first at 0 and the last at 97.5 ms.
     assert len(rows(made)) == 40
 
 
