@@ -203,7 +203,7 @@ class Entry:
         if key == FIREWORKS_KEY and not url:
             message = f"{FIREWORKS_KEY} is sent to Fireworks only, and base_url is another server"
             self._wrong("FW207", _KEY, message, "give that server a key of its own")
-        elif not self.reader.run.environ.get(key):
+        elif self.reader.run.need_secrets and not self.reader.run.environ.get(key):
             advice = "set the variable where fwctl runs"
             self._wrong("FW108", _KEY, f"environment variable {key} is not set", advice)
         return str(key)

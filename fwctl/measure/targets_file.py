@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from fwctl.errors import InvalidSpecError, Severity, UsageError
+from fwctl.errors import Diagnostic, InvalidSpecError, Severity, UsageError
 from fwctl.measure.target import Target
 from fwctl.measure.target_entry import Entry, read_fields
 from fwctl.spec.closest import did_you_mean, listed
-from fwctl.spec.files import read_file
+from fwctl.spec.files import Given, read_file
 from fwctl.spec.kinds import parse_kind
 from fwctl.spec.mistakes import described
 from fwctl.spec.nodes import Broken, place
 from fwctl.spec.nodes import Mapping as Tree
-from fwctl.spec.parse import ParsedFile, text_at
+from fwctl.spec.parse import ParsedFile, parse_all, text_at
 from fwctl.spec.reader import Checked, Reader, Run
 from fwctl.spec.report import Report, shown
 from fwctl.spec.sources import Sources
@@ -70,6 +70,20 @@ def load_targets(
     if any(item.severity is Severity.ERROR for item in diagnostics):
         raise InvalidSpecError(f"{path} is not valid", diagnostics=diagnostics)
     return [_resolved(target, file, resolve) for target in found.values()]
+
+
+def check_targets(given: Given, environ: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    """Every problem inside the targets of a file, whose envelope is checked with the specs. Keys need not
+    be set, as nothing is sent."""
+    report = Report(Sources())
+    (file,) = parse_all([given], None, report)
+    node = file.root.entries["targets"][1] if file.root and "targets" in file.root.entries else None
+    if file.root is not None and isinstance(node, Tree):
+        run = Run(report, environ)
+        defaults = _defaults(file.root, run)
+        for name, (key, value) in node.entries.items():
+            Entry(run, name, key, defaults).target(value)
+    return report.finish(strict=False)
 
 
 def _chosen(path: Path, names: Sequence[str], known: Sequence[str]) -> list[str]:

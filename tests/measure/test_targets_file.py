@@ -8,7 +8,8 @@ import pytest
 
 from fwctl.errors import FwctlError, InvalidSpecError, UsageError
 from fwctl.measure.target import Target
-from fwctl.measure.targets_file import Resolved, load_targets
+from fwctl.measure.targets_file import Resolved, check_targets, load_targets
+from fwctl.spec.files import Given
 
 HEAD = "apiVersion: fwctl/v1\nkind: Targets\naccount: acme\n"
 FIREWORKS = "https://api.fireworks.ai/inference/v1"
@@ -183,3 +184,14 @@ def test_what_cannot_be_sent_is_said_before_a_run(
 def test_a_target_has_a_name(tmp_path: Path) -> None:
     ((code, line, said),) = problems(tmp_path, "targets:\n  '': {model: m}\n")
     assert (code, line, said) == ("FW203", 5, "the name of a target is empty")
+
+
+def test_a_file_is_checked_without_its_keys() -> None:
+    text = "targets:\n  a: {model: m, api_key: '${env:NOT_SET}'}\n  b: {headers: {'x a': b}, model: m}\n"
+    text += "  c: {}\n"
+    found = check_targets(Given("t.yaml", (HEAD + text).encode()), {})
+    assert [(item.code, item.position and item.position.line) for item in found] == [
+        ("FW203", 6),
+        ("FW204", 7),
+    ]
+    assert check_targets(Given("t.yaml", (HEAD + "targets: [a]\n").encode()), {}) == ()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +19,10 @@ from fwctl.report.diagnostics import count_line
 from fwctl.report.model import Report
 from fwctl.spec.model import Loaded, Spec
 
-_EXPERIMENT = re.compile(rb"^kind:[ \t]*[\"']?Experiment\b", re.MULTILINE)
+if TYPE_CHECKING:
+    from fwctl.spec.files import Given
+
+_KIND = re.compile(rb"^kind:[ \t]*[\"']?(Experiment|Targets)\b", re.MULTILINE)
 
 
 @command(
@@ -43,7 +46,7 @@ def validate(
     in one pass, with line, column, fix and the page of its rule. Exit 3 when there is an error.
     """
     loaded = load_specs(call, paths or [], strict=strict, gates=Gates.RULES)
-    diagnostics = tuple(dict.fromkeys((*loaded.diagnostics, *_experiments(call, loaded.files))))
+    diagnostics = tuple(dict.fromkeys((*loaded.diagnostics, *_bodies(call, loaded.files))))
     if loaded.spec is None:
         return report_of(loaded, diagnostics)
     check_account(call, loaded.spec.account)
@@ -52,19 +55,25 @@ def validate(
     return report_of(loaded, (*diagnostics, *unusable, *found))
 
 
-def _experiments(call: Call, files: Sequence[str]) -> tuple[Diagnostic, ...]:
-    """What is wrong inside files of kind Experiment, whose candidates are read like deployments."""
+def _bodies(call: Call, files: Sequence[str]) -> Iterator[Diagnostic]:
+    """What is wrong inside files of kinds whose readers know more than the envelope."""
     from fwctl.spec.files import read_file
 
-    given = [replace(read_file(call.env.cwd / name), file=name) for name in files]
-    experiments = [item for item in given if _EXPERIMENT.search(item.data)]
-    if not experiments:
-        return ()
+    for name in files:
+        given = replace(read_file(call.env.cwd / name), file=name)
+        found = _KIND.search(given.data)
+        if found is not None:
+            yield from _body(found[1], given, call.env.environ)
+
+
+def _body(kind: bytes, given: Given, environ: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    if kind == b"Targets":
+        from fwctl.measure.targets_file import check_targets
+
+        return check_targets(given, environ)
     from fwctl.quality.experiment_file import check_experiment
 
-    environ = call.env.environ
-    checked = [check_experiment(item, environ=environ, need_secrets=False)[1] for item in experiments]
-    return tuple(item for found in checked for item in found)
+    return check_experiment(given, environ=environ, need_secrets=False)[1]
 
 
 def _online(call: Call, spec: Spec, paths: list[str]) -> tuple[Diagnostic, ...]:
