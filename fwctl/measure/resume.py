@@ -115,12 +115,20 @@ def _session(row: Any) -> dict[str, Any]:
 
 
 def _require_same(plan: Plan, journal: Journal) -> None:
-    now, before = json.loads(json.dumps(plan.to_json())), journal.plan
-    if before.get("suite", {}).get("digest") != plan.suite.digest:
-        raise _differs(plan, "the prompt set")
+    what = difference(json.loads(json.dumps(plan.to_json())), journal.plan)
+    if what is not None:
+        raise _differs(plan, what)
+
+
+def difference(now: Mapping[str, Any], before: Mapping[str, Any]) -> str | None:
+    """What makes two plans, both as JSON, different runs; None when they are the same one."""
+    suite = before.get("suite")
+    if not isinstance(suite, Mapping) or suite.get("digest") != now["suite"]["digest"]:
+        return "the prompt set"
     for name, value in now.items():
         if name not in _MAY_DIFFER and _unpriced(before.get(name)) != _unpriced(value):
-            raise _differs(plan, _WORDS.get(name, name))
+            return _WORDS.get(name, name)
+    return None
 
 
 def _unpriced(value: Any) -> Any:

@@ -13,6 +13,7 @@ from fwctl.env import Clock
 from fwctl.errors import UsageError
 from fwctl.measure import workers
 from fwctl.measure.alone import alone
+from fwctl.measure.engine import Engine
 from fwctl.measure.giving_up import reasons as reasons_lost
 from fwctl.measure.lags import Lags
 from fwctl.measure.lines import read_rows
@@ -38,12 +39,14 @@ def run(
     lock: Mapping[str, Any] | None = None,
     watch: Watch | None = None,
     sample: Sample | None = None,
+    engine: Engine | None = None,
 ) -> dict[str, Any]:
     """Run to the end or to Ctrl-C, write records.jsonl and summary.json, and return the summary.
 
     environ: of the workers, by default that of this process. lock: what fwctl.lock says about the
     deployments. watch: called several times a second; sample: gives the ready replicas by target. Both
-    need `plan.workers` of 1 or more, because they would disturb the load in this process.
+    need `plan.workers` of 1 or more, because they would disturb the load in this process. engine: makes
+    the load instead of processes of this machine.
 
     Raises UsageError when the folder cannot be written, holds another run, or is not the one to go on with.
     """
@@ -51,6 +54,7 @@ def run(
     try:
         run_ = _Run(plan, clock, start(plan), os.environ if environ is None else environ)
         earlier = [look for session in run_.journal.sessions for look in session["replicas"]]
+        run_.engine = engine
         run_.watch, run_.replicas = watch, Replicas(sample, clock, earlier=earlier)
         try:
             try:
@@ -74,6 +78,7 @@ class _Run:
     """The state of one call of `run`."""
 
     watch: Watch | None = None
+    engine: Engine | None = None
     replicas: Replicas
 
     def __init__(self, plan: Plan, clock: Clock, journal: Journal, environ: Mapping[str, str]) -> None:
@@ -123,7 +128,9 @@ class _Run:
                 self.watch(progress)
 
         try:
-            if plan.workers:
+            if self.engine is not None:
+                self.engine.perform(part, made, on_row=progress.add, idle=idle)
+            elif plan.workers:
                 workers.perform(part, self._count(shape), made, self.environ, on_row=progress.add, idle=idle)
             else:
                 perform(part, made)
@@ -157,9 +164,11 @@ class _Run:
         (self.plan.out / "summary.json").write_text(text, encoding="utf-8")
         return summary
 
-    def summary(self, selftest: dict[str, Any] | None, lock: Mapping[str, Any] | None) -> dict[str, Any]:
+    def summary(self, selftest: Mapping[str, Any] | None, lock: Mapping[str, Any] | None) -> dict[str, Any]:
         """summary.json."""
-        plan = self.plan
+        plan, engine = self.plan, self.engine
+        selftest = selftest if engine is None else engine.selftest or selftest
+        lost = [] if engine is None else engine.lost
         warm_up = WarmUp()
         found = summarise(
             warm_up.passing(read_rows(plan.records)),
@@ -172,6 +181,7 @@ class _Run:
         reasons += reasons_by(selftest, found["lags_p95"])
         reasons += own_failures(found["targets"])
         reasons += reasons_lost(self.lost, plan.give_up_s)
+        reasons += [] if engine is None else engine.reasons()
         for name, figures in warm_up.by_target.items():
             if name in found["targets"]:
                 found["targets"][name]["warm_up"] = figures
@@ -181,8 +191,10 @@ class _Run:
             **found,
             "valid": not reasons,
             "invalid_reasons": reasons,
-            "warnings": [*found["warnings"], *self.replicas.warnings()],
+            "warnings": [*found["warnings"], *self.replicas.warnings(), *lost],
             "cache": plan.cache.value,
+            "engine": "fwctl" if engine is None else engine.name,
+            "nodes": [] if engine is None else [node.to_json() for node in engine.nodes],
             "workers": plan.workers,
             "sessions": len(self.journal.sessions),
             "cpu_s": sum(session["cpu_s"] for session in self.journal.sessions),

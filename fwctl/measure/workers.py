@@ -94,8 +94,8 @@ def perform(
         finally:
             ended = _stop(running)
             collect()
-    for result in ended:
-        made.merge(_result(result, made.interrupted))
+    for item in ended:
+        made.merge(result_of(item, made.interrupted))
 
 
 def _start(parts: Sequence[Part], folder: Path, environ: Mapping[str, str]) -> list[Running]:
@@ -143,8 +143,11 @@ def _stop(running: Sequence[Running]) -> list[Completed]:
         return list(pool.map(Running.stop, running))
 
 
-def _result(ended: Completed, interrupted: bool) -> Made:
-    """What a worker said at its end; one that was interrupted before it was ready has nothing to say."""
+def result_of(ended: Completed, interrupted: bool) -> Made:
+    """What a worker said at its end; one that was interrupted before it was ready has nothing to say.
+
+    Raises FwctlError with its own words when it failed.
+    """
     try:
         row = json.loads(ended.stdout.rsplit("\n", 2)[-2])
         if "error" not in row:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fwctl.cli.bench_engine import Machines, fleet, join
 from fwctl.cli.bench_pin import pinned
 from fwctl.cli.bench_progress import watching
 from fwctl.cli.bench_replicas import lock_entries, sampling
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     "fwctl bench run --suite prompts.jsonl --target fast --rate 5/s --duration 10m",
     "fwctl bench run --suite prompts.jsonl --target-url URL --model M --sweep 1,2,4,8,16 --out runs/today",
     "fwctl bench run --suite prompts.jsonl --target fast --repeat 3 --resume runs/today",
+    "fwctl bench run --suite prompts.jsonl --target fast --engine locust --master --expect-workers 4",
 )
 def bench_run(
     call: Call,
@@ -38,28 +40,47 @@ def bench_run(
     arms: Arms,
     load: Load,
     running: Running,
+    machines: Machines,
 ) -> Report:
     """Send a prompt set and write DIR/records.jsonl and DIR/summary.json.
 
     Several targets are measured at the same time, in a random order for each prompt. Nothing is
     retried; errors are results. Exit 1 when a target answered nothing, or when the run is invalid
-    because this machine was the bottleneck or replicas changed; 130 after Ctrl-C, with the summary of
-    what was done.
+    because this machine was the bottleneck, replicas changed or a worker was lost; 130 after Ctrl-C, with
+    the summary of what was done.
     """
+    from fwctl.measure.locust_parts import require_locust
     from fwctl.measure.run import run
 
+    machines.check(running)
     wanted = worker_count(running.workers)
     plan = make_plan(call, suite, targets_of(call, arms), load, running)
     env = call.env
+    if machines.engine == "locust":
+        require_locust()
+    selftest = None if running.no_selftest or machines.master else _selftest(call)
+    if machines.worker is not None:
+        join(call, plan, machines, selftest)
+        return Report("bench run", {"out": None, "summary": None}, text="the master has every record\n")
     lock = lock_entries(call, arms.specs or [], plan.targets)
-    selftest = None if running.no_selftest else _selftest(call)
-    plan = replace(plan, workers=wanted or _processes(plan, selftest))
+    workers = machines.expect_workers or 1 if machines.master else wanted or _processes(plan, selftest)
+    plan = replace(plan, workers=workers)
     with ExitStack() as stack:
         specs = arms.specs or []
         stack.enter_context(pinned(call, running.pin_replicas, plan.targets, specs, yes=running.yes))
+        engine = stack.enter_context(fleet(call, plan, machines))
         sample = stack.enter_context(sampling(call, plan.targets))
         watch = stack.enter_context(watching(call))
-        summary = run(plan, env.clock, selftest, environ=env.environ, lock=lock, watch=watch, sample=sample)
+        summary = run(
+            plan,
+            env.clock,
+            selftest,
+            environ=env.environ,
+            lock=lock,
+            watch=watch,
+            sample=sample,
+            engine=engine,
+        )
     return _report(plan, summary)
 
 
@@ -80,7 +101,9 @@ def _processes(plan: Plan, selftest: dict[str, Any] | None) -> int:
 def _report(plan: Plan, summary: dict[str, Any]) -> Report:
     answered = bool(summary["targets"]) and all(item["n_ok"] for item in summary["targets"].values())
     code = Exit.OK if summary["valid"] and answered else Exit.FAILED
-    code = Exit.INTERRUPTED if summary["interrupted"] else code
+    lost = any(node["lost"] for node in summary["nodes"])
+    if summary["interrupted"]:
+        code = Exit.FAILED if lost else Exit.INTERRUPTED
     text = f"{plan.out}\n{_summary_text(summary)}"
     report = Report("bench run", {"out": str(plan.out), "summary": summary}, code, text=text)
     return report.hinted((f"next: add --resume {plan.out} to go on",) if summary["interrupted"] else ())
