@@ -116,6 +116,14 @@ def test_stop_works_without_the_files_and_asks_before(place: Place) -> None:
     assert place.ids() == []
 
 
+def test_a_stop_that_finds_nothing_names_what_still_runs(place: Place) -> None:
+    place.create("shapes-bf16-aaaa", f"[fwctl prod/shapes--bf16 exp={LATER}]")
+    env: Any = make_env(place.folder, place.variables)
+    assert run(["experiment", "stop", "shapse", "--stack", "prod", "--yes"], env) == 0
+    assert "marker of 'shapse' in stack 'prod'; experiments with candidates: shapes" in env.stderr.text()
+    assert place.ids() == ["shapes-bf16-aaaa"]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ from fwctl.exitcodes import Exit
 from fwctl.report.model import Report
 
 if TYPE_CHECKING:
+    from fwctl.live.model import LiveDeployment
     from fwctl.quality.experiment_run import Course
     from fwctl.quality.experiment_state import State
 
@@ -174,7 +176,19 @@ def experiment_stop(
         state = state.at(phase, keep=None)
         save(root, state)
     shown = document(state, live.deployments) if state is not None else None
-    return Report("experiment stop", {"name": name, "deleted": count, "experiment": shown})
+    hints = () if state is not None or count else (_nothing_of(name, live.deployments, spec.stack),)
+    return Report("experiment stop", {"name": name, "deleted": count, "experiment": shown}).hinted(hints)
+
+
+def _nothing_of(name: str, live: Mapping[str, LiveDeployment], stack: str) -> str:
+    """What a stop says that found nothing, since the name may be misspelt and its candidates cost money."""
+    from fwctl.live.identity import is_candidate
+    from fwctl.quality.experiment_candidates import experiment_of
+
+    mine = (item.marker for item in live.values() if is_candidate(item, stack))
+    names = sorted({experiment_of(marker.name) for marker in mine if marker})
+    others = f"experiments with candidates: {', '.join(names)}" if names else "no experiment has candidates"
+    return f"nothing on the account carries the marker of {name!r} in stack {stack!r}; {others}"
 
 
 @command("fwctl experiment list")
