@@ -55,6 +55,28 @@ def test_the_picture_shows_every_room_and_no_other() -> None:
     assert set(RANKS) == built
 
 
+def test_the_table_says_who_imports_whom() -> None:
+    text = (ROOT / "docs/architecture.md").read_text()
+    told = {
+        room: set(re.findall(r"`(\w+)`", cell))
+        for room, cell in re.findall(r"^\| `(\w+)` \|.*\|([^|]*)\|$", text, re.MULTILINE)
+    }
+    built: dict[str, set[str]] = {room: set() for room, rank in RANKS.items() if rank != 0 and room != "cli"}
+    for path in FILES:
+        if (room := room_of(path)) in built:
+            built[room] |= {other for other in rooms_imported(path) - {room} if RANKS[other] != 0}
+    assert {room: told[room] for room in built} == built
+
+
+def test_every_module_that_the_page_names_is_there() -> None:
+    text = (ROOT / "docs/architecture.md").read_text()
+    rooms = "|".join(RANKS)
+    named = {path.removesuffix(".py") for path in re.findall(rf"`((?:{rooms})/[\w/]+\.py)`", text)}
+    named |= {f"{room}/{module}" for room, module in re.findall(rf"`({rooms})\.(\w+)[\w.]*`", text)}
+    assert len(named) > 20
+    assert named <= {str(path.relative_to(PACKAGE)).removesuffix(".py") for path in FILES}
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_room_imports_only_rooms_of_lower_rank(path: Path) -> None:
     room = room_of(path)
