@@ -65,7 +65,7 @@ class Sandbox:
             "FWCTL_FIRECTL": "sim",
             "FIRECTL_SIM_HOME": str(folder / "sim"),
             "FIRECTL_SIM_SPEED": "600",
-            "FWCTL_POLL_INTERVAL": "50ms" if near else "500ms",
+            "FWCTL_POLL_INTERVAL": "500ms",
             **variables,
         }
         (folder / "home").mkdir()
@@ -100,10 +100,13 @@ class Sandbox:
             return self._near(argv, **options)
         return self.run(sys.executable, "-m", "fwctl", *argv, **options)
 
-    def _near(self, argv: tuple[str, ...], stdin: str = "", **variables: str) -> Done:
-        out, err = Stream(), Stream()
-        environ = {**self.environ, **variables}
-        env = Env(environ, self.folder, Stream(stdin), out, err, start_firectl=near_simulator.start)
+    def _near(
+        self, argv: tuple[str, ...], stdin: str = "", *, terminal: bool = False, **variables: str
+    ) -> Done:
+        out, err = Stream(terminal=terminal), Stream(terminal=terminal)
+        environ = {**self.environ, "FWCTL_POLL_INTERVAL": "50ms", **variables}
+        given = Stream(stdin, terminal=terminal)
+        env = Env(environ, self.folder, given, out, err, start_firectl=near_simulator.start)
         env.redactor.register(environ.get("FIREWORKS_API_KEY"))
         with contextlib.chdir(self.folder):
             code = run(argv, env)

@@ -1,14 +1,14 @@
 """What a CI runner gets from a whole command: files it names, paths from its checkout, no secrets."""
 
+import contextlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.contract.cli_support import ROOT, Done
+from tests.cli.support import Done, make_env
+from tests.cli.support import fwctl as run
 
 SPEC = """\
 apiVersion: fwctl/v1
@@ -31,17 +31,11 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def fwctl(folder: Path, *argv: str, **variables: str) -> Done:
-    """A real child in that folder, with no variables but these."""
-    done = subprocess.run(
-        [sys.executable, "-m", "fwctl", *argv],
-        cwd=folder,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", **variables},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
+    """fwctl in that folder, with no variables but these."""
+    env = make_env(folder, {"PATH": os.environ["PATH"], **variables})
+    env.redactor.register(variables.get("FIREWORKS_API_KEY"))
+    with contextlib.chdir(folder):
+        return run(env, *argv)
 
 
 def github(root: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Gates through real processes: a plan is blocked, passes with evidence, keeps it when it is saved, and
+"""Gates: a plan is blocked, passes with evidence, keeps it when it is saved, and
 evidence goes stale with what runs."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FAST = ("--poll-interval", "1s")
 @pytest.fixture
 def box(tmp_path: Path) -> Sandbox:
     """A sandbox with gates that block and a lock, which can be made for want of evidence."""
-    found = Sandbox(tmp_path)
+    found = Sandbox(tmp_path, near=True)
     found.write(SPEC + GATES)
     assert found.fwctl("lock").code == 0
     return found

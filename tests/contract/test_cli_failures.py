@@ -19,7 +19,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and scripts
 
 @pytest.fixture
 def box(tmp_path: Path) -> Sandbox:
-    found = Sandbox(tmp_path)
+    found = Sandbox(tmp_path, near=True)  # what needs a process starts its own
     found.write()
     return found
 
@@ -51,6 +51,7 @@ def test_a_missing_firectl_is_exit_6(box: Sandbox, command: str) -> None:
 
 
 def test_not_signed_in_is_exit_5(box: Sandbox) -> None:
+    box.near = False
     done = box.fwctl("plan", "--format", "json", FIRECTL_SIM_AUTH="signed_out")
     assert done.code == 5
     assert done.document["error"]["code"] == "auth"
@@ -81,6 +82,7 @@ def test_a_firectl_that_prints_no_json_is_one_error_with_what_it_said(box: Sandb
 
 @posix
 def test_a_hanging_firectl_with_a_child_that_holds_the_pipe_ends_at_the_deadline(box: Sandbox) -> None:
+    box.near = False
     path = script(box, "sleep 300 & echo $! > grandchild; sleep 300")
     done = box.fwctl("plan", "--firectl", path, "--firectl-timeout", "1s", timeout=30)
     assert done.code in (1, 7)
@@ -138,6 +140,7 @@ def test_an_edited_plan_file_is_refused(box: Sandbox) -> None:
 
 
 def test_a_canary_key_appears_nowhere(box: Sandbox) -> None:
+    box.near = False
     key = "fw_canary9d21"
     written = []
     for argv in (
@@ -194,6 +197,7 @@ def test_a_reader_that_goes_away_is_no_traceback(box: Sandbox) -> None:
 
 
 def test_a_bug_is_one_line_and_a_masked_report_file(box: Sandbox) -> None:
+    box.near = False
     # A broken module on the path of one command makes fwctl itself fail, from outside.
     (box.folder / "broken").mkdir()
     (box.folder / "broken/yaml.py").write_text("raise RuntimeError('token=fw_canary9d21')\n")

@@ -1,4 +1,4 @@
-"""import and audit as child processes on the simulator."""
+"""import and audit on the simulator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CREATES = (
 
 
 def test_import_of_a_varied_account_plans_to_no_changes(tmp_path: Path) -> None:
-    box = Sandbox(tmp_path)
+    box = Sandbox(tmp_path, near=True)
     for name, *flags in CREATES:
         done = box.firectl("deployment", "create", MODEL, "--deployment-id", name, *flags, "-a", "acme")
         assert done.code == 0, done.err
@@ -31,7 +31,7 @@ def test_import_of_a_varied_account_plans_to_no_changes(tmp_path: Path) -> None:
 
 
 def test_a_script_becomes_a_spec_and_remarks_with_their_line(tmp_path: Path) -> None:
-    box = Sandbox(tmp_path)
+    box = Sandbox(tmp_path, near=True)
     box.write(f"#!/bin/sh\nfirectl deployment create {MODEL} --deployment-id c --api-key fw_zzz\n", "d.sh")
     found = box.fwctl("import", "--from-script", "d.sh", "--format", "json")
     body = found.document
@@ -42,14 +42,14 @@ def test_a_script_becomes_a_spec_and_remarks_with_their_line(tmp_path: Path) -> 
 
 
 def test_an_unknown_id_fails_and_a_missing_choice_is_wrong_usage(tmp_path: Path) -> None:
-    box = Sandbox(tmp_path)
+    box = Sandbox(tmp_path, near=True)
     assert box.fwctl("import", "nobody", "--account", "acme").code == 1
     assert box.fwctl("import").code == 64
     assert box.fwctl("import", "--from-script", "absent.sh").code == 3
 
 
 def test_the_plan_of_an_audit_removes_what_the_specs_no_longer_list(tmp_path: Path) -> None:
-    box = Sandbox(tmp_path)
+    box = Sandbox(tmp_path, near=True)
     shape = "accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast"
     entry = f"{{model: {MODEL}, shape: {shape}, replicas: {{min: 1, max: 1}}}}"
     head = "apiVersion: fwctl/v1\naccount: acme\nstack: s\ndeployments:\n"

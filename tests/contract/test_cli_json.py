@@ -34,7 +34,7 @@ def keys(rows: Iterable[Mapping[str, Any]]) -> set[str]:
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """One real document of each command."""
-    box = Sandbox(tmp_path_factory.mktemp("json"))
+    box = Sandbox(tmp_path_factory.mktemp("json"), near=True)
     box.write(SPEC)
     json = ("--format", "json")
     found = {
@@ -105,7 +105,7 @@ def test_fields_and_parts_of_a_plan_are_listed(documents: dict[str, dict[str, An
 
 
 def test_the_document_written_beside_the_text_is_the_same(tmp_path: Path) -> None:
-    box = Sandbox(tmp_path)
+    box = Sandbox(tmp_path, near=True)
     box.write()
     box.fwctl("validate", "--json-out", "v.json")
     assert (tmp_path / "v.json").read_text() == box.fwctl("validate", "--format", "json").out

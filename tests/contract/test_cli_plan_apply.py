@@ -1,4 +1,4 @@
-"""The main job through real processes: plan, apply, drift, saved plans, refusals."""
+"""The main job: plan, apply, drift, saved plans, refusals; its core through real processes."""
 
 from __future__ import annotations
 
@@ -29,13 +29,18 @@ deployments:
 
 @pytest.fixture
 def box(tmp_path: Path) -> Sandbox:
+    return Sandbox(tmp_path, near=True)
+
+
+@pytest.fixture
+def children(tmp_path: Path) -> Sandbox:
     return Sandbox(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def applied_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which an apply has created one deployment."""
-    box = Sandbox(tmp_path_factory.mktemp("applied"))
+    box = Sandbox(tmp_path_factory.mktemp("applied"), near=True)
     box.write()
     done = box.fwctl("apply", "--yes", "--format", "json")
     assert done.code == 0, done.out + done.err
@@ -50,12 +55,12 @@ def applied(applied_once: Path, box: Sandbox) -> Sandbox:
     return box
 
 
-def test_detailed_exitcode_says_2_for_changes_and_0_after_the_apply(box: Sandbox) -> None:
-    box.write()
-    assert box.fwctl("plan", "--detailed-exitcode").code == 2
-    assert box.fwctl("plan").code == 0
-    assert box.fwctl("apply", "--yes").code == 0
-    after = box.fwctl("plan", "--detailed-exitcode")
+def test_detailed_exitcode_says_2_for_changes_and_0_after_the_apply(children: Sandbox) -> None:
+    children.write()
+    assert children.fwctl("plan", "--detailed-exitcode").code == 2
+    assert children.fwctl("plan").code == 0
+    assert children.fwctl("apply", "--yes").code == 0
+    after = children.fwctl("plan", "--detailed-exitcode")
     assert after.code == 0
     assert "No changes." in after.out
 
@@ -86,13 +91,13 @@ def test_replica_counts_in_flight_are_no_change(applied: Sandbox) -> None:
     assert applied.fwctl("plan", "--detailed-exitcode").code == 0
 
 
-def test_a_saved_plan_is_applied_exactly(box: Sandbox) -> None:
-    box.write()
-    assert box.fwctl("plan", "--out", "p.json").code == 0
-    shown = box.fwctl("show", "p.json", "--format", "json")
+def test_a_saved_plan_is_applied_exactly(children: Sandbox) -> None:
+    children.write()
+    assert children.fwctl("plan", "--out", "p.json").code == 0
+    shown = children.fwctl("show", "p.json", "--format", "json")
     assert shown.document["summary"]["create"] == 1
-    (box.folder / "configs/chat.yaml").unlink()  # the plan file is enough
-    done = box.fwctl("apply", "--plan", "p.json", "--yes", "--format", "json")
+    (children.folder / "configs/chat.yaml").unlink()  # the plan file is enough
+    done = children.fwctl("apply", "--plan", "p.json", "--yes", "--format", "json")
     assert done.code == 0
     assert done.document["digest"] == shown.document["digest"]
 
@@ -132,12 +137,12 @@ def test_with_a_saved_plan_further_choices_are_wrong_usage(box: Sandbox) -> None
     assert box.fwctl("plan", "--out", "p.json", "--set", "chat.replicas.max=3").code == 64
 
 
-def test_without_a_terminal_and_without_yes_nothing_is_applied(box: Sandbox) -> None:
-    box.write()
-    done = box.fwctl("apply", "--format", "json", stdin="yes\n")
+def test_without_a_terminal_and_without_yes_nothing_is_applied(children: Sandbox) -> None:
+    children.write()
+    done = children.fwctl("apply", "--format", "json", stdin="yes\n")
     assert done.code == 4
     assert done.document["error"]["code"] == "refused"
-    assert box.mutations() == 0
+    assert children.mutations() == 0
 
 
 def test_nothing_to_do_asks_nothing(applied: Sandbox) -> None:

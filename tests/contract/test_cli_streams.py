@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not FULL.exists(), reason="needs a device that i
 
 @pytest.fixture
 def box(tmp_path: Path) -> Sandbox:
-    found = Sandbox(tmp_path)
+    found = Sandbox(tmp_path, near=True)  # what needs a process starts its own
     found.write()
     return found
 

@@ -21,7 +21,7 @@ SHAPE = "accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast"
 
 @pytest.fixture
 def box(tmp_path: Path) -> Sandbox:
-    found = Sandbox(tmp_path)
+    found = Sandbox(tmp_path, near=True)  # what needs a process starts its own
     found.write()
     return found
 
@@ -97,6 +97,7 @@ def test_colours_follow_the_terminal_and_the_variables(box: Sandbox) -> None:
 
 def test_an_ascii_terminal_gets_stand_ins_and_loses_nothing(box: Sandbox) -> None:
     box.write(SPEC + "    display_name: Gespräch 模型\n")
+    box.near = False
     done = box.fwctl("plan", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
     assert done.code == 0
     assert done.out.isascii()
@@ -143,7 +144,7 @@ def test_the_demo_ends_with_no_changes_and_leaves_nothing(tmp_path: Path) -> Non
 
 
 def test_the_demo_runs_again_and_can_leave_its_folder_to_play_with(tmp_path: Path) -> None:
-    box = Sandbox(tmp_path)
+    box = Sandbox(tmp_path, near=True)
     done = box.fwctl("demo", "--folder", "play", "--format", "json")
     assert done.code == 0
     assert [step["exit_code"] for step in done.document["steps"]] == [0, 0, 0, 0, 0]

@@ -69,7 +69,8 @@ class Lab:
         """ID -> description of what is there."""
         rows = json.loads(self.box.firectl("deployment", "list", "-o", "json").out)
         rows = rows["deployments"] if isinstance(rows, dict) else rows
-        return {row["name"].rpartition("/")[2]: str(row.get("description")) for row in rows}
+        left = (row for row in rows if row["state"] != "DELETING")
+        return {row["name"].rpartition("/")[2]: str(row.get("description")) for row in left}
 
     def candidates(self) -> list[str]:
         return sorted(
