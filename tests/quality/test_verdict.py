@@ -33,6 +33,16 @@ def test_a_loss_of_the_margin_passes_in_at_most_5_percent(n: int, discordance: f
     assert chances(n, loss=0.02, discordance=discordance, margin=0.02)[Gate.PASS] <= 0.05
 
 
+@pytest.mark.parametrize(
+    ("n", "discordance", "most"), [(50, 0.10, 0.055), (100, 0.20, 0.0515), (200, 0.20, 0.0515)]
+)
+def test_few_or_noisy_prompts_pass_a_loss_of_the_margin_hardly_more_often(
+    n: int, discordance: float, most: float
+) -> None:
+    # The worst cases of a grid of prompts, discordance and margin, summed up exactly.
+    assert 0.05 < chances(n, loss=0.02, discordance=discordance, margin=0.02)[Gate.PASS] <= most
+
+
 @pytest.mark.parametrize(("n", "discordance"), [(100, 0.10), (300, 0.06)])
 def test_equal_arms_fail_in_at_most_2_5_percent(n: int, discordance: float) -> None:
     assert chances(n, loss=0.0, discordance=discordance, margin=0.02)[Gate.FAIL] <= 0.025
