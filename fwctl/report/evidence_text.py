@@ -24,7 +24,7 @@ def write(page: Page, report: Report) -> None:
 
 def _records(page: Page, body: Mapping[str, Any]) -> None:
     if not body["records"]:
-        page.line(f"no evidence in {body['folder']}")
+        page.line(f"no evidence in the folder {body['folder']}")
     for row in body["records"]:
         page.line(Span(row["file"], "bold"), f": {_setting(row)}")
         if row["fresh_for"]:

@@ -232,7 +232,7 @@ def test_gates_that_warn_or_are_absent_never_fail_the_check(folder: Folder) -> N
 
 
 def test_the_list_says_what_each_file_counts_for(folder: Folder) -> None:
-    assert "no evidence in configs/evidence" in folder.run("evidence", "list").out
+    assert "no evidence in the folder configs/evidence" in folder.run("evidence", "list").out
     folder.locked()
     folder.store(BENCH, replace(EVAL, precision="BF16"), replace(EVAL, model="accounts/a/models/other"))
     document = folder.run("evidence", "list", "--format", "json").document
