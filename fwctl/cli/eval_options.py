@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fwctl.cli.command import Call
-from fwctl.errors import UsageError
+from fwctl.errors import AuthError, UsageError
 
 if TYPE_CHECKING:
     from fwctl.measure.target import Target
@@ -141,13 +141,24 @@ def means_of(call: Call, servers: Servers, folder: Path, concurrency: int) -> Me
 
 
 def key_of(call: Call, url: str, variable: str | None, option: str) -> str | None:
-    """The key for this server. The Fireworks key goes to Fireworks only, unless it is named."""
+    """The key for this server. The Fireworks key goes to Fireworks only, unless it is named.
+
+    Raises AuthError for Fireworks without a key, where every request would fail and be tried again.
+    """
     from fwctl.measure.target import FIREWORKS_KEY, is_fireworks, url_problem
 
     if url_problem(url) is not None:
         raise UsageError(f"{option}: {url_problem(url)}")
     if variable is None:
-        return call.env.environ.get(FIREWORKS_KEY) if is_fireworks(url) else None
+        if not is_fireworks(url):
+            return None
+        found = call.env.environ.get(FIREWORKS_KEY)
+        if not found:
+            raise AuthError(
+                f"{FIREWORKS_KEY} is not set, so Fireworks would answer no request",
+                next_steps=[f"export {FIREWORKS_KEY}=...", f"{option} URL for another server"],
+            )
+        return found
     key = call.env.environ.get(variable)
     if not key:
         raise UsageError(f"the environment variable {variable} is not set")
