@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwctl.cli.benching import MOST_WORKERS, Running
+from fwctl.cli.bench_options import MOST_WORKERS, Running
 from fwctl.cli.command import Call
 from fwctl.errors import UsageError
 

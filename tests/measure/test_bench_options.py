@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from fwctl.cli.bench_options import Load, Running, make_plan, worker_count
 from fwctl.cli.bench_progress import headline, watching
-from fwctl.cli.benching import Load, Running, make_plan, worker_count
 from fwctl.cli.command import Call
 from fwctl.cli.options import Settings
 from fwctl.cli.output import Output

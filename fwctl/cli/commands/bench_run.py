@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fwctl.cli.bench_engine import Machines, fleet, join
+from fwctl.cli.bench_options import Load, Running, make_plan, worker_count
 from fwctl.cli.bench_pin import pinned
 from fwctl.cli.bench_progress import watching
 from fwctl.cli.bench_replicas import lock_entries, sampling
-from fwctl.cli.benching import Load, Running, make_plan, worker_count
 from fwctl.cli.command import Call, command
 from fwctl.cli.eval_options import Arms, targets_of
 from fwctl.exitcodes import Exit
