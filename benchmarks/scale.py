@@ -1,6 +1,7 @@
 """How validate and plan grow, and how often a plan calls firectl.
 
     python -m benchmarks.scale
+    python -m benchmarks.scale 100000    only this size: times and memory
 
 Bars: 1,000 deployments validate in at most 1.0 s beyond start-up and plan in at most 1.0 s of fwctl's own
 CPU time; 10,000 take at most 12 times the time of 1,000. A plan calls firectl for the pages of the
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -42,19 +44,20 @@ ENTRY = """\
     traffic: batch
 """
 SECONDS_BAR, GROWTH_BAR = 1.0, 12.0
+PER_FILE = 10_000  # a spec file holds at most 16 MiB
 SIZES = (100, 1_000, 10_000)
 # version, whoami, quotas, routers, reservations; help pages are read once for each build and then kept.
 FIXED_READS = 5
 
 
-def spec_text(count: int) -> str:
-    entries = "".join(ENTRY.format(number=n, model=MODEL, shape=SHAPE) for n in range(count))
+def spec_text(count: int, first: int = 0) -> str:
+    entries = "".join(ENTRY.format(number=first + n, model=MODEL, shape=SHAPE) for n in range(count))
     return f"apiVersion: fwctl/v1\naccount: acme\nstack: bench\ndeployments:\n{entries}"
 
 
-def validate_s(path: Path) -> float:
+def validate_s(*paths: Path) -> float:
     start = time.process_time()
-    loaded = load([path], environ={})
+    loaded = load(paths, environ={})
     assert loaded.spec is not None
     return time.process_time() - start
 
@@ -75,9 +78,9 @@ def raw(number: int) -> dict[str, object]:
     }
 
 
-def plan_s(path: Path, count: int) -> float:
+def plan_s(count: int, *paths: Path) -> float:
     """Normalising live state, planning and the JSON document; every deployment changes."""
-    spec = load([path], environ={}).spec
+    spec = load(paths, environ={}).spec
     assert spec is not None
     rows = json.loads(json.dumps([raw(number) for number in range(count)]))
     start = time.process_time()
@@ -125,7 +128,25 @@ def firectl_calls(folder: Path, count: int) -> int:
     return int(run("fwctl.simulator", "calls", "count")) - before
 
 
+def one_size(count: int) -> None:
+    """Times of one size and the peak memory of a process that does nothing else."""
+    with tempfile.TemporaryDirectory() as name:
+        paths = [Path(name) / f"{first}.yaml" for first in range(0, count, PER_FILE)]
+        for number, path in enumerate(paths):
+            path.write_text(spec_text(min(PER_FILE, count), number * PER_FILE))
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        validated, planned = validate_s(*paths), plan_s(count, *paths)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(
+        f"{count:,} deployments: validate {validated:.2f} s, plan {planned:.2f} s of CPU, "
+        f"{(peak - before) / 1024:.0f} MiB beyond start-up"
+    )
+
+
 def main() -> int:
+    if len(sys.argv) > 1:
+        one_size(int(sys.argv[1]))
+        return 0
     missed = False
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -134,7 +155,7 @@ def main() -> int:
             path = folder / f"{count}.yaml"
             path.write_text(spec_text(count))
             times["validate"][count] = min(validate_s(path) for _ in range(3))
-            times["plan"][count] = min(plan_s(path, count) for _ in range(3))
+            times["plan"][count] = min(plan_s(count, path) for _ in range(3))
         for what, found in times.items():
             growth = found[10_000] / found[1_000]
             fails = found[1_000] > SECONDS_BAR or growth > GROWTH_BAR
