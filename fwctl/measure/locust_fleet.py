@@ -314,7 +314,7 @@ def _failed(child: Running, what: str) -> FwctlError:
         with contextlib.suppress(ValueError, LookupError, TypeError):
             row = json.loads(line)
             why = row["why"] if row["event"] == "ended" else why
-    return FwctlError(f"{what} failed: {why[:500]}", next_steps=["see docs/troubleshooting.md"])
+    return FwctlError(f"{what} failed: {why[:500]}", next_steps=["see docs/bench.md, More than one machine"])
 
 
 __all__ = ["PORT", "Crew", "Fleet", "Node", "join"]
