@@ -10,6 +10,7 @@ from fwctl.catalog.fields import BY_PATH
 from fwctl.drafting.desk import Desk, Platform
 from fwctl.errors import FirectlFailedError, FwctlError
 from fwctl.firectl.errors import ErrorClass
+from fwctl.quality.experiment_patch import PINS
 from fwctl.spec.model import Deployment
 
 # What the platform says about the request itself; anything else says nothing about the draft model.
@@ -32,14 +33,21 @@ class Asked:
 
 
 def ask(platform: Platform, entry: Deployment, deployment_id: str, model: str) -> Asked:
-    """entry: the candidate that would draft with `model`. Raises FwctlError when firectl cannot be used."""
+    """entry: the candidate that would draft with `model`. Raises FwctlError when firectl cannot be used, and
+    when the platform would refuse the deployment whatever drafts in it."""
     if platform.capabilities.lacks(_CREATE, _FLAG):
         return Asked(model, None, f"the installed firectl has no {_FLAG}")
-    fields = {path: value for path, value in entry.fields.items() if BY_PATH[path].managed}
+    # Pins beside a shape are not sent; a plan compares them instead.
+    pins = PINS if entry.fields.get("shape", "none") != "none" else ()
+    fields = {
+        path: value for path, value in entry.fields.items() if BY_PATH[path].managed and path not in pins
+    }
     outcome = platform.perform(_CREATE, deployment_id, {**fields, "validate_only": True})
     if outcome.ok:
         return Asked(model, True)
     if outcome.error_class in _REFUSALS:
+        plain = {path: value for path, value in fields.items() if not path.startswith("speculation.")}
+        platform.perform(_CREATE, deployment_id, {**plain, "validate_only": True}).checked()
         return Asked(model, False, outcome.message)
     if outcome.error_class in (ErrorClass.QUOTA, ErrorClass.CAPACITY):
         return Asked(model, None, outcome.message)

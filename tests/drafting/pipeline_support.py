@@ -35,6 +35,7 @@ deployments:
     shape: {SHAPE}
     speculation: {{mode: draft, draft_model: {SMALL}, draft_tokens: 4}}
     overrides: [speculation]
+    precision: FP8
     region: US
     replicas: {{min: 1, max: 2}}
     traffic: interactive
@@ -63,6 +64,9 @@ evaluate:
 """
 
 
+_OK = Outcome((), True, 0.1, 0)
+
+
 class FakeFirectl:
     """Datasets, jobs and models. refused: models that may not draft. fails: jobs that end in failure.
     job_looks: looks at a job until it has ended. lost: calls whose answer is lost after their effect."""
@@ -85,12 +89,15 @@ class FakeFirectl:
         key = str(target)
         if verb == "deployment create":
             assert fields["validate_only"] is True
+            assert "precision" not in fields  # a pin beside a shape
+            if "speculation.draft_model" not in fields:
+                return _failed(ErrorClass.INVALID, "no such region") if "all" in self.refused else _OK
             model = str(fields["speculation.draft_model"])
             self.asked.append(model)
             base = self._base(model)
-            if model in self.refused or (base and "addons" in self.refused):
+            if {model, "all"} & self.refused or (base and "addons" in self.refused):
                 return _failed(ErrorClass.INVALID, f"draft model {model} must be a base model, not an addon")
-            return Outcome((), True, 0.1, 0)
+            return _OK
         kept = self.datasets if verb == "dataset create" else self.jobs
         if key in kept:
             return _failed(ErrorClass.ALREADY_EXISTS, f"{key} already exists")
@@ -106,7 +113,7 @@ class FakeFirectl:
         if verb in self.lost:
             self.lost.remove(verb)
             return _failed(ErrorClass.TIMEOUT, "firectl gave no answer")
-        return Outcome((), True, 0.1, 0)
+        return _OK
 
     def _base(self, model: str) -> str | None:
         for job in self.jobs.values():

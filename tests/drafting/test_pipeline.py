@@ -155,6 +155,14 @@ def test_a_refused_base_model_costs_nothing(tmp_path: Path) -> None:
     assert desk.platform.made == desk.questions == []
 
 
+def test_what_is_refused_whatever_drafts_is_no_word_on_the_draft_model(tmp_path: Path) -> None:
+    desk = FakeDesk(tmp_path)
+    desk.platform.refused = {"all"}
+    with pytest.raises(FwctlError, match="no such region"):
+        pipeline(desk).run()
+    assert desk.platform.made == []
+
+
 def test_an_adapter_that_is_there_is_asked_about_first(tmp_path: Path) -> None:
     desk = FakeDesk(tmp_path)
     mine = "accounts/acme/models/old"
