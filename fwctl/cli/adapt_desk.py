@@ -11,7 +11,7 @@ from fwctl.cli.command import Call
 from fwctl.cli.confirm import ask
 from fwctl.cli.eval_options import key_of
 from fwctl.cli.experiment_world import PlatformWorld
-from fwctl.cli.plan_run import STATE_FOLDER
+from fwctl.cli.places import STATE_FOLDER
 from fwctl.cli.session import Session
 from fwctl.drafting.adapt import Adapt
 from fwctl.drafting.adapt_file import load_adapt

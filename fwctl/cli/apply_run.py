@@ -8,7 +8,7 @@ from fwctl.applying.model import ApplyOptions, ApplyResult
 from fwctl.applying.run import apply
 from fwctl.cli.command import Call
 from fwctl.cli.confirm import confirm
-from fwctl.cli.plan_run import STATE_FOLDER
+from fwctl.cli.places import STATE_FOLDER
 from fwctl.cli.progress import listener
 from fwctl.cli.session import Session
 from fwctl.errors import FwctlError

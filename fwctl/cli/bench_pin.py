@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fwctl.cli.command import Call
-from fwctl.cli.plan_run import STATE_FOLDER, plan_inputs, plan_report
+from fwctl.cli.places import STATE_FOLDER
+from fwctl.cli.plan_run import plan_inputs, plan_report
 from fwctl.cli.session import Session, load_specs, require_valid
 from fwctl.errors import FwctlError, RefusedError, UsageError
 from fwctl.records.atomic import replace_file

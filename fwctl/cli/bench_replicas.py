@@ -7,7 +7,8 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from fwctl.cli.command import Call
-from fwctl.cli.session import Session, has_specs, load_specs, require_valid
+from fwctl.cli.places import has_specs
+from fwctl.cli.session import Session, load_specs, require_valid
 
 if TYPE_CHECKING:
     from fwctl.measure.target import Target
@@ -44,7 +45,7 @@ def lock_entries(call: Call, specs: Sequence[str], targets: Sequence[Target]) ->
     """What fwctl.lock says about the deployments of the targets, by target; None when it says nothing."""
     from dataclasses import asdict
 
-    from fwctl.cli.session import lock_of
+    from fwctl.cli.places import lock_of
     from fwctl.live.normalise import short_id
     from fwctl.planning.locked import wanted_of
 

@@ -53,7 +53,8 @@ class DeploymentNames:
 
     def spec(self) -> Spec:
         """The specs, read once. Raises InvalidSpecError or UsageError."""
-        from fwctl.cli.session import has_specs, load_specs, require_valid
+        from fwctl.cli.places import has_specs
+        from fwctl.cli.session import load_specs, require_valid
 
         if self._spec is None:
             if not has_specs(self.call, self.specs):

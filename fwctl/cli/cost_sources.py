@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fwctl.cli.command import Call
-from fwctl.cli.plan_run import STATE_FOLDER
+from fwctl.cli.places import STATE_FOLDER, has_specs
 from fwctl.cli.prices import price_document
-from fwctl.cli.session import Session, has_specs, load_specs, own_account, require_valid
+from fwctl.cli.session import Session, load_specs, own_account, require_valid
 from fwctl.errors import UsageError
 from fwctl.records.history import HISTORY_NAME
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fwctl.cli.command import Call
-from fwctl.cli.session import lock_of, spec_paths
+from fwctl.cli.places import lock_of, spec_paths
 from fwctl.errors import Diagnostic, InvalidSpecError, UsageError
 from fwctl.spec.model import Deployment, Evidence, Spec
 from fwctl.units import parse_duration

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fwctl.cli.command import Call
-from fwctl.cli.session import Session, lock_of
+from fwctl.cli.places import lock_of
+from fwctl.cli.session import Session
 from fwctl.errors import UsageError
 from fwctl.records.freshness import Setting
 from fwctl.spec.model import Deployment, Spec

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fwctl.cli.command import Call
-from fwctl.cli.session import has_specs, load_specs
+from fwctl.cli.places import has_specs
+from fwctl.cli.session import load_specs
 from fwctl.errors import UsageError
 
 if TYPE_CHECKING:

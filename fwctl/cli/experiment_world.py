@@ -210,7 +210,7 @@ class PlatformWorld:
         return Means(experiment.suite.parent, environ)
 
     def start_s(self, model: str) -> float | None:
-        from fwctl.cli.plan_run import STATE_FOLDER
+        from fwctl.cli.places import STATE_FOLDER
         from fwctl.records.history import HISTORY_NAME, History
 
         known = History(self.call.env.cwd / STATE_FOLDER / HISTORY_NAME).start_times_s(model=model)

@@ -10,8 +10,9 @@ from fwctl import __version__
 from fwctl.cli.command import Call
 from fwctl.cli.evidence import Found, find_evidence, measured_pools, planned_evidence
 from fwctl.cli.fit_requests import check_specs
+from fwctl.cli.places import STATE_FOLDER, has_specs, lock_of
 from fwctl.cli.prices import price_list
-from fwctl.cli.session import Session, has_specs, lock_of
+from fwctl.cli.session import Session
 from fwctl.cli.writing import write_file
 from fwctl.collector import collector_paused
 from fwctl.errors import Diagnostic, InvalidSpecError, RefusedError
@@ -26,7 +27,6 @@ from fwctl.records.history import HISTORY_NAME, History
 from fwctl.report.model import Report
 from fwctl.spec.model import Spec
 
-STATE_FOLDER = ".fwctl"
 PLAN_FORMATS = ("text", "json", "markdown", "github", "html")
 
 

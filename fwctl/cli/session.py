@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call
+from fwctl.cli.places import has_specs, spec_paths
 from fwctl.errors import AuthError, InvalidSpecError, Severity, UsageError
 from fwctl.report.diagnostics import count_line
 from fwctl.spec.model import Loaded, Spec
@@ -21,26 +21,6 @@ if TYPE_CHECKING:
     from fwctl.firectl.client import Firectl
     from fwctl.firectl.outcome import Outcome
     from fwctl.live.model import LiveState, ShapeVersion
-    from fwctl.records.lockfile import LockFile
-
-DEFAULT_FOLDER = Path("configs")
-
-
-def spec_paths(call: Call, paths: Sequence[str]) -> list[Path]:
-    """The given files and folders, `configs/` when none is named. InvalidSpecError when that is missing."""
-    if paths:
-        return [Path(path) for path in paths]
-    if not (call.env.cwd / DEFAULT_FOLDER).exists():
-        raise InvalidSpecError(
-            "there is no configs/ in this folder and no path was given",
-            next_steps=["fwctl init > configs/chat.yaml", "fwctl plan PATH", "fwctl demo"],
-        )
-    return [DEFAULT_FOLDER]
-
-
-def has_specs(call: Call, paths: Sequence[str]) -> bool:
-    """True when paths are given or the default folder is there."""
-    return bool(paths) or (call.env.cwd / DEFAULT_FOLDER).exists()
 
 
 class Gates(Enum):
@@ -50,20 +30,6 @@ class Gates(Enum):
     UNREAD = 0
     RULES = 1
     FOLLOW = 2
-
-
-def lock_of(call: Call, paths: Sequence[str]) -> LockFile | None:
-    """The lock file beside the specs, None when there is none."""
-    from fwctl.records import lockfile
-
-    if not has_specs(call, paths):
-        return None
-    for path in spec_paths(call, paths):
-        folder = path if (call.env.cwd / path).is_dir() else path.parent
-        found = lockfile.read(call.env.cwd / folder / lockfile.LOCK_NAME)
-        if found is not None:
-            return found
-    return None
 
 
 def load_specs(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fwctl.cli.command import Call
 from fwctl.cli.output import report_masked, write
-from fwctl.cli.plan_run import STATE_FOLDER
+from fwctl.cli.places import STATE_FOLDER
 from fwctl.errors import FwctlError
 from fwctl.exitcodes import Exit
 from fwctl.operate.sinks import BODIES, MOST_AT_ONCE, Post, Sink, alertmanager_body, endpoint, queue

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from fwctl.cli.command import Call
-from fwctl.cli.plan_run import STATE_FOLDER
+from fwctl.cli.places import STATE_FOLDER
 from fwctl.cli.prices import price_list
 from fwctl.cli.session import Session
 from fwctl.errors import FwctlError, NetworkError, UsageError

@@ -11,9 +11,10 @@ import typer
 
 from fwctl.cli.arguments import Paths
 from fwctl.cli.command import Call, command
+from fwctl.cli.places import has_specs
 from fwctl.cli.plan_run import plan_inputs, write_plan
 from fwctl.cli.prices import price_list
-from fwctl.cli.session import Session, has_specs, load_specs, own_account, require_valid
+from fwctl.cli.session import Session, load_specs, own_account, require_valid
 from fwctl.errors import Diagnostic, FwctlError, RefusedError, UsageError
 from fwctl.operate.audit import Audit, diagnostics, requests_of
 from fwctl.operate.audit import audit as judge

@@ -13,7 +13,8 @@ from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call, command
 from fwctl.cli.evidence import Found, around_each, evidence_folder, find_evidence, offline_evidence
 from fwctl.cli.evidence_setting import as_named, measured
-from fwctl.cli.session import load_specs, lock_of, require_valid
+from fwctl.cli.places import lock_of
+from fwctl.cli.session import load_specs, require_valid
 from fwctl.errors import RefusedError, UsageError
 from fwctl.exitcodes import Exit
 from fwctl.records.evidence import EvidenceRecord, Stored, write

@@ -12,7 +12,7 @@ from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call, command
 from fwctl.cli.confirm import ask
 from fwctl.cli.experiment_result import document, evidence_files, proposed_for, recommendation
-from fwctl.cli.plan_run import STATE_FOLDER
+from fwctl.cli.places import STATE_FOLDER
 from fwctl.cli.session import Session, check_account, scope_spec
 from fwctl.errors import FwctlError, InterruptedByUserError, RefusedError, UsageError
 from fwctl.exitcodes import Exit

@@ -10,8 +10,9 @@ import typer
 
 from fwctl.cli.arguments import Paths
 from fwctl.cli.command import Call, command
+from fwctl.cli.places import lock_of, spec_paths
 from fwctl.cli.prices import price_list
-from fwctl.cli.session import Session, load_specs, lock_of, require_valid, spec_paths
+from fwctl.cli.session import Session, load_specs, require_valid
 from fwctl.errors import FwctlError, RefusedError
 from fwctl.exitcodes import Exit
 from fwctl.planning.locked import wanted_of

@@ -139,7 +139,7 @@ def _followed(call: Call, adapt: Adapt, state: State, files: list[str]) -> dict[
 
 
 def _state(call: Call, adapt: Adapt) -> State:
-    from fwctl.cli.plan_run import STATE_FOLDER
+    from fwctl.cli.places import STATE_FOLDER
     from fwctl.drafting.state import load
 
     return load(call.env.cwd / STATE_FOLDER, adapt.name, adapt.account)

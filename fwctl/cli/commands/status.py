@@ -10,10 +10,10 @@ import typer
 
 from fwctl.cli.arguments import Paths
 from fwctl.cli.command import Call, command
-from fwctl.cli.plan_run import STATE_FOLDER
+from fwctl.cli.places import STATE_FOLDER, has_specs
 from fwctl.cli.prices import price_list
 from fwctl.cli.screen import screen
-from fwctl.cli.session import Session, has_specs, load_specs, own_account, require_valid
+from fwctl.cli.session import Session, load_specs, own_account, require_valid
 from fwctl.errors import UsageError
 from fwctl.report.model import Report
 

@@ -12,7 +12,8 @@ import typer
 from fwctl.cli.arguments import Paths
 from fwctl.cli.command import Call, command
 from fwctl.cli.options import duration_s
-from fwctl.cli.session import Session, has_specs, load_specs, own_account, require_valid
+from fwctl.cli.places import has_specs
+from fwctl.cli.session import Session, load_specs, own_account, require_valid
 from fwctl.errors import UsageError
 from fwctl.exitcodes import Exit
 from fwctl.report.model import Report
