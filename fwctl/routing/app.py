@@ -22,6 +22,8 @@ _JSON = "application/json"
 Act = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 # A client that does not read holds a target; it gets this long beyond the deadline of its request.
 SLOW_CLIENT_S = 5.0
+# A client that does not send holds a place; its body has to be here by then.
+BODY_S = 60.0
 _LONGEST_KIND = 64
 
 
@@ -35,6 +37,7 @@ class Proxy:
         self.trace: TraceLog | None = None
         self.draining = False
         self.slow_client_s = SLOW_CLIENT_S
+        self.body_s = BODY_S
         self.running = 0
         self._say = say
         self._idle = asyncio.Event()
@@ -68,12 +71,13 @@ class Proxy:
         try:
             if not self.keys.allow(http.headers):
                 return self._error(answers.UNAUTHORIZED, "the key is missing or unknown", 401)
-            body = await self._body(http)
+            async with asyncio.timeout(self.body_s):
+                body = await self._body(http)
             if isinstance(body, web.Response):
                 return body
             return await self._answer(http, body)
         except TimeoutError:
-            # Only a client that does not read gets here: the answer has a deadline of its own.
+            # Only a client that does not send or read gets here: the answer has a deadline of its own.
             if http.transport is not None:
                 http.transport.abort()
             return web.Response(status=408)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import random
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -56,6 +57,7 @@ class Server:
             server = web.Server(
                 proxy.handle,
                 access_log=None,
+                logger=_quiet(self.say),
                 handler_cancellation=True,
                 max_line_size=_LONGEST_LINE_BYTES,
                 max_field_size=_LONGEST_LINE_BYTES,
@@ -157,6 +159,24 @@ class Server:
             async with asyncio.timeout(settings.drain_s):
                 await self.proxy.idle()
         self.say({"event": "stopped", "cut_off": self.proxy.running})
+
+
+class _Lines(logging.Handler):
+    """What aiohttp logs, as one structured line without its text: that quotes headers, and so keys."""
+
+    def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
+        super().__init__(logging.ERROR)
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[0] if record.exc_info else None
+        self._say({"event": "bad_http", "error": error.__name__ if error else record.levelname.lower()})
+
+
+def _quiet(say: Callable[[dict[str, Any]], None]) -> logging.Logger:
+    logger = logging.Logger("fwctl.routing")
+    logger.addHandler(_Lines(say))
+    return logger
 
 
 async def _main(env: Env, config: Path, host: str, port: int) -> int:

@@ -228,6 +228,44 @@ def test_a_client_that_does_not_read_is_cut_off_after_the_deadline(tmp_path: Pat
     run(story)
 
 
+async def raw(url: str, data: bytes) -> bytes:
+    """What comes back for these bytes until the connection ends."""
+    host, port = url.removeprefix("http://").removesuffix("/v1").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(data)
+    try:
+        return await asyncio.wait_for(reader.read(), 5)
+    finally:
+        writer.close()
+
+
+def test_what_is_no_http_is_one_log_line_and_shows_no_key(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story() -> None:
+        async with upstreams(a=GOOD) as (base, _), proxying(tmp_path, config(base, "a")) as it:
+            head = b"GET /v1/models HTTP/1.1\r\nauthorization: Bearer sk-CANARY\rx: y\r\n\r\n"
+            assert (await raw(it.url, head)).startswith(b"HTTP/1.0 400 ")
+            (line,) = [line for line in it.lines() if line["event"] == "bad_http"]
+            assert line["error"] == "BadHttpMessage"
+            assert "CANARY" not in it.log.getvalue() + caplog.text
+
+    run(story)
+
+
+def test_a_client_that_does_not_send_its_body_is_cut_off(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with upstreams(a=GOOD) as (base, places), proxying(tmp_path, config(base, "a")) as it:
+            assert it.server.proxy is not None
+            it.server.proxy.body_s = 0.1
+            head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"
+            assert await raw(it.url, head) == b""
+            assert it.server.proxy.running == 0
+            assert places["a"].bodies == []
+
+    run(story)
+
+
 def test_a_trace_log_that_cannot_be_written_is_said_once_and_costs_no_request(tmp_path: Path) -> None:
     async def story() -> None:
         text = "trace: {file: no/folder/traces.jsonl, share: 100%}, drain: {delay: 0s}"
