@@ -15,25 +15,11 @@ from typing import Any
 
 from fwctl.cli.main import run
 from fwctl.env import Env
+from tests.cli.support import SPEC as SPEC
 from tests.cli.support import Stream
 from tests.contract import near_simulator
 
 ROOT = Path(__file__).parents[2]
-
-SPEC = """\
-apiVersion: fwctl/v1
-account: acme
-stack: test
-deployments:
-  chat:
-    model: accounts/fireworks/models/llama-v3p1-8b-instruct
-    shape: accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast
-    accelerator: {type: NVIDIA_H100_80GB, count: 1}
-    precision: FP8 # fwctl: ignore[FW404] test
-    region: US
-    replicas: {min: 1, max: 2} # fwctl: ignore[FW403] test
-    traffic: interactive
-"""
 
 
 @dataclass

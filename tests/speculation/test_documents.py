@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fwctl.cli.main import run
-from tests.cli.support import make_env
+from tests.cli.support import SPEC, make_env
 from tests.contract.test_cli_json import DOCS, ENVELOPE, keys
 from tests.speculation import traffic
 from tests.speculation.published import PUBLISHED, fit
@@ -76,19 +76,3 @@ def test_a_spec_patch_is_valid_in_a_spec(tmp_path: Path, name: str) -> None:
     (tmp_path / "configs/chat.yaml").write_text(spec)
     env = make_env(tmp_path, {}, terminal=False, stdin="")
     assert run(["validate", str(tmp_path / "configs")], env) == 0, env.stderr.text() + env.stdout.text()  # type: ignore[attr-defined]
-
-
-SPEC = """\
-apiVersion: fwctl/v1
-account: acme
-stack: test
-deployments:
-  chat:
-    model: accounts/fireworks/models/llama-v3p1-8b-instruct
-    shape: accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast
-    accelerator: {type: NVIDIA_H100_80GB, count: 1}
-    precision: FP8 # fwctl: ignore[FW404] test
-    region: US
-    replicas: {min: 1, max: 2} # fwctl: ignore[FW403] test
-    traffic: interactive
-"""
