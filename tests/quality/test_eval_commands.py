@@ -63,6 +63,8 @@ def test_a_planted_regression_is_found(runs: Path) -> None:
     assert found.code == 4
     document = found.document
     assert document["verdict"] == "fail"
+    shown = call(runs, "eval", "compare", "ab:bf16", "ab:fp8")
+    assert "next: fwctl eval show ab:bf16 ab:fp8 prints what was lost" in shown.err
     lost = document["quality"]["only_base"]
     # 8 % of 200 are 16; three standard errors are 11.5.
     assert 5 <= lost <= 27

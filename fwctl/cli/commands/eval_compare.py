@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -89,14 +91,22 @@ def eval_compare(
     passes = (Gate.PASS, Gate.INCONCLUSIVE) if allow_inconclusive else (Gate.PASS,)
     code = Exit.OK if found["verdict"] in passes else Exit.REFUSED
     if deployment is None:
-        return Report("eval compare", body, code)
+        return Report("eval compare", body, code, hints=_what_was_lost(found))
     try:
         keep = _Keep(call, scope.paths, deployment, evidence, offline=offline)
         body["evidence"], hint = keep.write(found, left, right)
     except RefusedError as error:
         # The comparison stands on its own; what it is not good for is said beside it.
         return Report("eval compare", {**body, "evidence": None}, Exit.REFUSED, error=error)
-    return Report("eval compare", body, code, hints=(hint,))
+    return Report("eval compare", body, code, hints=(*_what_was_lost(found), hint))
+
+
+def _what_was_lost(found: Mapping[str, Any]) -> tuple[str, ...]:
+    """How to look at the answers behind a loss."""
+    if not found["quality"]["lost_prompts"]:
+        return ()
+    words = shlex.join(("fwctl", "eval", "show", found["base"], found["candidate"]))
+    return (f"next: {words} prints what was lost, with both answers",)
 
 
 @dataclass(frozen=True)
