@@ -156,10 +156,21 @@ def from_json(document: Any) -> State:
             {alert.key: alert for alert in alerts},
             {id_: (str(name), _time(at)) for id_, (name, at) in document["seen"].items()},
             {id_: _time(at) for id_, at in document["requests"].items()},
-            {name: [dict(event) for event in events] for name, events in document["outbox"].items()},
+            {name: [_waiting(event) for event in events] for name, events in document["outbox"].items()},
         )
     except (TypeError, KeyError, ValueError, AttributeError):
         return State()
+
+
+_TEXTS = ("event", "at", "rule", "subject", "label", "severity", "since", "evidence", "fix")
+
+
+def _waiting(row: Mapping[str, Any]) -> dict[str, Any]:
+    """An event of the outbox with all that a sink tells of it."""
+    if not all(isinstance(row[key], str) for key in _TEXTS):
+        raise ValueError(row)
+    float(row["usd_per_hour_change"] or 0.0)
+    return {**row, "fired": row["fired"], "proposal": row["proposal"] and str(row["proposal"])}
 
 
 def _alert(row: Mapping[str, Any]) -> Alert:

@@ -97,8 +97,10 @@ def test_a_restart_at_any_look_changes_nothing(restart_at: int) -> None:
 
 
 def test_all_of_the_state_survives() -> None:
-    state = State(seen={"a": ("READY", NOW)}, requests={"a": NOW}, outbox={"slack 1": [{"event": "fired"}]})
+    state = State(seen={"a": ("READY", NOW)}, requests={"a": NOW})
     looked(state, 0, YES)
+    (alert,) = state.alerts.values()
+    state.outbox = {"slack 1": [Event("fired", NOW, alert).to_json()]}
     assert from_json(to_json(state)) == state
     assert state.alerts["hot", "a"].phase == PENDING != FIRING
 
@@ -113,6 +115,7 @@ def test_all_of_the_state_survives() -> None:
         {"alerts": 3},
         {"alerts": [{}], "seen": {}, "requests": {}, "outbox": {}},
         {"alerts": [], "seen": {"a": ["READY", "2026-10-01"]}, "requests": {}, "outbox": {}},
+        {"alerts": [], "seen": {}, "requests": {}, "outbox": {"slack 1": [{"event": "fired"}]}},
     ],
 )
 def test_a_damaged_state_is_an_empty_one(document: object) -> None:
