@@ -17,6 +17,7 @@ class ErrorClass(StrEnum):
     TIMEOUT_TTFT = "timeout_ttft"
     TIMEOUT_IDLE = "timeout_idle"
     TIMEOUT_TOTAL = "timeout_total"
+    HTTP_3XX = "http_3xx"
     HTTP_400 = "http_400"
     HTTP_401 = "http_401"
     HTTP_402 = "http_402"
@@ -60,6 +61,7 @@ _BY_STATUS = {
     503: ErrorClass.OVERLOADED,
     529: ErrorClass.OVERLOADED,
 }
+_BY_HUNDRED = {3: ErrorClass.HTTP_3XX, 4: ErrorClass.HTTP_4XX}
 _SCALING_UP = re.compile(rb"DEPLOYMENT_SCALING_UP")
 
 
@@ -71,5 +73,5 @@ def from_status(status: int, body: bytes = b"") -> Failure | None:
         return Failure(ErrorClass.SCALING_UP, "the deployment is scaling up from zero")
     found = _BY_STATUS.get(status)
     if found is None:
-        found = ErrorClass.HTTP_4XX if 400 <= status < 500 else ErrorClass.HTTP_5XX
+        found = _BY_HUNDRED.get(status // 100, ErrorClass.HTTP_5XX)
     return Failure(found, f"the server answered with HTTP {status}")

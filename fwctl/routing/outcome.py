@@ -44,6 +44,7 @@ OUTCOMES: dict[ErrorClass, Outcome] = {
             ErrorClass.TIMEOUT_CONNECT,
             ErrorClass.TIMEOUT_TTFT,
             ErrorClass.TIMEOUT_IDLE,
+            ErrorClass.HTTP_3XX,
             ErrorClass.HTTP_5XX,
             ErrorClass.SSE_ERROR,
             ErrorClass.TRUNCATED,

@@ -164,7 +164,7 @@ def test_equal_answers_have_equal_digests() -> None:
         (503, b'{"error":{"code":"DEPLOYMENT_SCALING_UP"}}', ErrorClass.SCALING_UP),
         (529, b"", ErrorClass.OVERLOADED),
         (500, b"", ErrorClass.HTTP_5XX),
-        (302, b"", ErrorClass.HTTP_5XX),
+        (302, b"", ErrorClass.HTTP_3XX),
     ],
 )
 def test_status_to_class(status: int, body: bytes, expected: ErrorClass | None) -> None:

@@ -58,7 +58,7 @@ def error_of(data: bytes) -> dict[str, Any]:
         (says(chunk(finish="error")), "empty"),
         (answers(200, WHOLE), "sse_error"),
         (answers(500), "http_5xx"),
-        (answers(302, location="http://elsewhere/"), "http_5xx"),
+        (answers(302, location="http://elsewhere/"), "http_3xx"),
         (answers(502, b"<html>"), "http_5xx"),
         (answers(408), "http_4xx"),
         (answers(425), "http_4xx"),
