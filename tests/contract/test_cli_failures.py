@@ -8,11 +8,13 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.contract.cli_support import SPEC, Sandbox
+from tests.cli.support import SPEC
+from tests.contract.cli_support import Sandbox
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and scripts")
 
@@ -179,10 +181,15 @@ def test_a_signal_while_reading_ends_with_its_own_code(box: Sandbox, number: int
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not (box.folder / "started").exists():
-        assert child.poll() is None
-    child.send_signal(number)
-    out, err = child.communicate(timeout=30)
+    with child:
+        try:
+            while not (box.folder / "started").exists():
+                assert child.poll() is None
+                time.sleep(0.01)
+            child.send_signal(number)
+            out, err = child.communicate(timeout=30)
+        finally:
+            child.kill()
     assert child.returncode == code, err
     assert json.loads(out)["error"]["code"] == "interrupted"
 

@@ -22,6 +22,7 @@ from fwctl.firectl.client import Firectl
 from fwctl.firectl.retry import RetryPolicy
 from fwctl.process import Graces, run
 from fwctl.redact import Secret
+from tests.contract import near_simulator
 
 ROOT = Path(__file__).parents[2]
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"
@@ -250,10 +251,12 @@ def test_more_than_a_page_of_deployments_comes_back_whole(tmp_path: Path, json_l
     made = bench(tmp_path, FIRECTL_SIM_PROFILE=f"latest,json_list={json_list}")
     names = [f"d{number:02}" for number in range(52)]
     fields = {**FIELDS, "replicas.min": 0, "replicas.max": 0}
+    made.firectl.runner.env.start_firectl = near_simulator.start  # what is read is asked for, not how it came
     with ThreadPoolExecutor(4) as pool:
         outcomes = list(pool.map(lambda name: made.firectl.perform("deployment create", name, fields), names))
     assert [outcome.message for outcome in outcomes if not outcome.ok] == []
     assert made.firectl.runner.calls == len(names)
+    made.firectl.runner.env.start_firectl = None
     rows = made.firectl.list_deployments()
     assert sorted(row["name"].rsplit("/", 1)[1] for row in rows) == names
 

@@ -50,9 +50,13 @@ def test_ctrl_c_and_resume(tmp_path: Path) -> None:
             stderr=subprocess.PIPE,
             text=True,
         )
-        assert stuck.wait(20)
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=20)
+        with child:
+            try:
+                assert stuck.wait(20)
+                child.send_signal(signal.SIGINT)
+                out, err = child.communicate(timeout=20)
+            finally:
+                child.kill()
         go.set()
         assert (child.returncode, "Traceback" in out + err) == (130, False)
         assert "--resume run" in err
