@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 HOPELESS = (Exit.AUTH, Exit.FIRECTL, Exit.USAGE, Exit.INVALID_SPEC)
 
 
+HISTORY_HINT = f"Nothing needs {STATE_FOLDER}/{HISTORY_NAME}: when it is damaged, delete it"
+
+
 @dataclass(slots=True)
 class Watch:
     """One watch of one account. read: makes a look, and raises FwctlError when it cannot. post: sends a
@@ -62,7 +65,9 @@ class Watch:
             wanted = [item for item in documents if sink.kind != "alertmanager" or item["event"] == RESOLVED]
             self.state.outbox[sink.name] = queue(self.state.outbox.get(sink.name, []), wanted)
         if not self._store.save(self.account, to_json(self.state), documents):
-            self._say("the history file", "the state cannot be written; a restart would forget it")
+            self._say(
+                "the history file", f"the state cannot be written; a restart would forget it. {HISTORY_HINT}"
+            )
         before = to_json(self.state)["outbox"]
         self._deliver(look)
         if self.state.outbox != before:

@@ -79,6 +79,7 @@ def test_a_history_that_is_damaged_has_no_alerts_and_harms_nothing(running: Box)
     assert fwctl(running.env(), "status", running.specs, "--format", "json").document["watch"] is None
     done = fwctl(running.env(), "watch", running.specs, "--once", "--format", "json")
     assert done.code == 0
+    assert "Nothing needs .fwctl/history.db: when it is damaged, delete it" in done.err
 
 
 def test_the_rule_file_carries_the_objectives_of_the_specs(box: Box) -> None:
