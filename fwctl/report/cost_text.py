@@ -33,7 +33,8 @@ def _sources(body: Mapping[str, Any]) -> str:
     found = body["sources"]
     parts = []
     if found["sample_rounds"] is not None:
-        parts.append(f"{found['sample_rounds']:,} rounds of samples")
+        rounds = found["sample_rounds"]
+        parts.append(f"{rounds:,} {'round' if rounds == 1 else 'rounds'} of samples")
     if found["billing_rows"] is not None:
         parts.append(f"a billing export of {found['billing_rows']:,} rows")
     return f"from {' and '.join(parts)}; prices of {', '.join(body['price_dates'])}"
@@ -161,7 +162,8 @@ def _rest(page: Page, body: Mapping[str, Any]) -> None:
         left[item["model"]] = left.get(item["model"], 0) + item["prompt_tokens"] + item["completion_tokens"]
     for model, count in left.items():
         page.blank()
-        page.line(f"{count:,} billed tokens of {model} belong to no deployment seen here (serverless?)")
+        named = model or "no named model"
+        page.line(f"{count:,} billed tokens of {named} belong to no deployment seen here (serverless?)")
     for gap in body["gaps"][:MOST_GAPS]:
         page.line(Span(f"no samples from {moment(gap['start'])} to {moment(gap['end'])}", "dim"))
     if len(body["gaps"]) > MOST_GAPS:
