@@ -17,6 +17,8 @@ from typing import Any, Protocol, TextIO
 from fwctl.errors import UsageError
 from fwctl.redact import Redactor
 
+FIREWORKS_KEY = "FIREWORKS_API_KEY"  # the variable; firectl and the inference API know it too
+
 
 class Clock(Protocol):
     """Time as fwctl sees it; tests replace it by one that does not sleep."""
@@ -66,7 +68,7 @@ class Env:
         except OSError as error:
             raise UsageError("the current folder does not exist any more", next_steps=["cd ~"]) from error
         env = cls(os.environ, folder, sys.stdin, sys.stdout, sys.stderr)
-        env.redactor.register(env.environ.get("FIREWORKS_API_KEY"))
+        env.redactor.register(env.environ.get(FIREWORKS_KEY))
         return env
 
     @property

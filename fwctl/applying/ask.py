@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fwctl.applying.model import Answer
-from fwctl.env import Env
+from fwctl.env import FIREWORKS_KEY, Env
 
 DEFAULT_BASE_URL = "https://api.fireworks.ai"
-KEY_VARIABLE = "FIREWORKS_API_KEY"
 URL_VARIABLE = "FIREWORKS_BASE_URL"
 _PATH = "/inference/v1"
 _TIMEOUT_S = 60.0
@@ -21,9 +20,9 @@ PROGRESS = frozenset({404, 408, 425, 429, 500, 502, 503, 504, 520})
 def ask(model: str, env: Env) -> Answer:
     """Asks `model` for one token. The key comes from FIREWORKS_API_KEY, the address from
     FIREWORKS_BASE_URL."""
-    key = env.environ.get(KEY_VARIABLE)
+    key = env.environ.get(FIREWORKS_KEY)
     if not key:
-        return Answer(ok=False, message=f"{KEY_VARIABLE} is not set, so no request can be sent")
+        return Answer(ok=False, message=f"{FIREWORKS_KEY} is not set, so no request can be sent")
     import httpx
 
     request = {"model": model, "prompt": "1", "max_tokens": 1, "temperature": 0}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fwctl.cli.command import Call
+from fwctl.env import FIREWORKS_KEY
 from fwctl.errors import AuthError, UsageError
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def key_of(call: Call, url: str, variable: str | None, option: str) -> str | Non
 
     Raises AuthError for Fireworks without a key, where every request would fail and be tried again.
     """
-    from fwctl.measure.target import FIREWORKS_KEY, is_fireworks, url_problem
+    from fwctl.measure.target import is_fireworks, url_problem
 
     if url_problem(url) is not None:
         raise UsageError(f"{option}: {url_problem(url)}")

@@ -18,7 +18,7 @@ from fwctl.cli.confirm import ask
 from fwctl.cli.plan_run import start_times
 from fwctl.cli.progress import listener
 from fwctl.cli.session import Session
-from fwctl.env import Clock
+from fwctl.env import FIREWORKS_KEY, Clock
 from fwctl.errors import AuthError, FwctlError, UsageError
 from fwctl.exitcodes import Exit
 from fwctl.live.model import LiveDeployment, LiveState
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from fwctl.quality.experiment_run import Course
     from fwctl.quality.graders.means import Means
 
-KEY = "FIREWORKS_API_KEY"
 # What a grader's child process gets of the environment: no secrets.
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 
@@ -195,10 +194,10 @@ class PlatformWorld:
                 name,
                 base_url(self.call.env),
                 f"{base}/{candidates[name]}",
-                self.call.env.environ.get(KEY),
+                self.call.env.environ.get(FIREWORKS_KEY),
                 extra={"perf_metrics_in_response": True},
                 deployment=f"{base}/{candidates[name]}",
-                api_key_env=KEY,
+                api_key_env=FIREWORKS_KEY,
             )
             for name in experiment.candidates
         ]
@@ -228,10 +227,10 @@ class PlatformWorld:
 
 def require_key(call: Call) -> None:
     """The load needs a key; better to know before anything is created. Raises AuthError."""
-    if not call.env.environ.get(KEY):
+    if not call.env.environ.get(FIREWORKS_KEY):
         raise AuthError(
-            f"{KEY} is not set, so no request could be sent to the candidates",
-            next_steps=[f"export {KEY}=... (any text for the simulator)"],
+            f"{FIREWORKS_KEY} is not set, so no request could be sent to the candidates",
+            next_steps=[f"export {FIREWORKS_KEY}=... (any text for the simulator)"],
         )
 
 

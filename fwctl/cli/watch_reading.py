@@ -14,6 +14,7 @@ from fwctl.cli.command import Call
 from fwctl.cli.places import STATE_FOLDER
 from fwctl.cli.prices import price_list
 from fwctl.cli.session import Session
+from fwctl.env import FIREWORKS_KEY
 from fwctl.errors import FwctlError, NetworkError, UsageError
 from fwctl.operate.sinks import within
 from fwctl.records.history import HISTORY_NAME, History
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from fwctl.operate.watch import Look
     from fwctl.spec.model import Spec
 
-FIREWORKS_KEY = "FIREWORKS_API_KEY"
 METRICS_URL = "https://api.fireworks.ai/v1/accounts/{account}/metrics"
 MOST_A_MINUTE = 6  # docs.fireworks.ai, exporting metrics
 PAGE_TIMEOUT_S = 20.0

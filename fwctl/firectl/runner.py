@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fwctl.env import Env
+from fwctl.env import FIREWORKS_KEY, Env
 from fwctl.errors import AuthError, FirectlFailedError, FirectlMissingError, FwctlError, UsageError
 from fwctl.firectl.argv import FILE_PLACEHOLDER
 from fwctl.firectl.locate import INSTALL_STEPS
@@ -19,7 +19,6 @@ from fwctl.firectl.private import PrivateFolder
 from fwctl.process import Completed, Graces
 from fwctl.process import run as run_process
 
-KEY_VARIABLE = "FIREWORKS_API_KEY"
 # One public client sets it to keep update notices out of what it parses; no page documents it, and the
 # parser does without.
 _NO_NOTICE = "FIRECTL_NO_UPDATE_NOTICE"
@@ -53,7 +52,7 @@ class Runner:
     def __post_init__(self) -> None:
         if self.auth not in {"env", "file"}:
             raise UsageError(f"--auth is env or file, not {self.auth!r}")
-        self.env.redactor.register(self.env.environ.get(KEY_VARIABLE))
+        self.env.redactor.register(self.env.environ.get(FIREWORKS_KEY))
         self._private = PrivateFolder(self.env.environ)
         self._private.sweep()
 
@@ -150,7 +149,7 @@ class Runner:
             contents["config.json"] = json.dumps(file)
         if self.auth == "file":
             contents |= self._home(environ)
-            environ.pop(KEY_VARIABLE, None)
+            environ.pop(FIREWORKS_KEY, None)
         if not contents:
             yield environ, Path()
             return
@@ -162,12 +161,12 @@ class Runner:
     def _home(self, environ: Mapping[str, str]) -> dict[str, str]:
         """A home with the key in auth.ini (no section header, keys as firectl writes them) and the
         user's own settings.ini, which names the gateway."""
-        key = environ.get(KEY_VARIABLE, "").strip()
+        key = environ.get(FIREWORKS_KEY, "").strip()
         if not key or not key.isprintable():
             raise AuthError(
-                f"--auth file needs the API key in {KEY_VARIABLE}" + (", on one line" if key else ""),
+                f"--auth file needs the API key in {FIREWORKS_KEY}" + (", on one line" if key else ""),
                 next_steps=(
-                    f"export {KEY_VARIABLE}=...",
+                    f"export {FIREWORKS_KEY}=...",
                     "or sign in with `firectl signin` and use --auth env",
                 ),
             )

@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 from fwctl.inference.client import Timeouts
 from fwctl.inference.structured import with_instruction
 
-FIREWORKS_KEY = "FIREWORKS_API_KEY"
-
 
 @dataclass(frozen=True, slots=True)
 class Target:

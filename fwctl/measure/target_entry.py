@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 from fwctl.catalog.field import Field, Kind
+from fwctl.env import FIREWORKS_KEY
 from fwctl.inference.client import FIREWORKS_URL, Timeouts
 from fwctl.measure.objectives import slo_seconds
-from fwctl.measure.target import FIREWORKS_KEY, Target, is_fireworks, url_problem
+from fwctl.measure.target import Target, is_fireworks, url_problem
 from fwctl.spec import environment, values
 from fwctl.spec.groups import Group, group_of
 from fwctl.spec.mistakes import described

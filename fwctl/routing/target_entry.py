@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from fwctl.measure.target import FIREWORKS_KEY, is_fireworks, url_problem
+from fwctl.env import FIREWORKS_KEY
+from fwctl.measure.target import is_fireworks, url_problem
 from fwctl.routing.fields import CAPABILITIES, TARGET
 from fwctl.routing.model import Target, Timeouts
 from fwctl.spec import environment

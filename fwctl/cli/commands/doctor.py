@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fwctl import __version__
 from fwctl.cli.command import Call, command
 from fwctl.cli.session import open_firectl
+from fwctl.env import FIREWORKS_KEY
 from fwctl.errors import AuthError, FwctlError
 from fwctl.exitcodes import Exit, worst
 from fwctl.report.model import Report
@@ -51,7 +52,7 @@ def check(name: str, status: str, message: str) -> dict[str, Any]:
 
 
 def _credentials(call: Call) -> dict[str, Any]:
-    if call.env.environ.get("FIREWORKS_API_KEY"):
+    if call.env.environ.get(FIREWORKS_KEY):
         how = "by a private file" if call.settings.auth == "file" else "by the environment"
         return check("credentials", "pass", f"FIREWORKS_API_KEY is set and reaches firectl {how}")
     return check("credentials", "unknown", "FIREWORKS_API_KEY is not set; firectl's own sign-in is used")
