@@ -9,29 +9,15 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fwctl.cli.main import run
 from fwctl.env import Env
-from tests.cli.support import SPEC as SPEC
-from tests.cli.support import Stream
+from tests.cli.support import SPEC, Done, Stream
 from tests.contract import near_simulator
 
 ROOT = Path(__file__).parents[2]
-
-
-@dataclass
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.out)
-        return found
 
 
 class Sandbox:

@@ -16,8 +16,8 @@ import xmlschema
 import yaml
 
 from fwctl.cli import registry
+from tests.cli.support import SPEC
 from tests.contract.actions_runner import ACTION, ROOT, Runner, load
-from tests.contract.cli_support import SPEC
 from tests.contract.forge import BOT, Forge
 
 WORKFLOWS = sorted(path for path in (ROOT / "docs/ci").glob("*.yml") if path.name != "gitlab-ci.yml")

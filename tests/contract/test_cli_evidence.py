@@ -13,7 +13,8 @@ import pytest
 
 from fwctl.records import evidence, lockfile
 from fwctl.records.evidence import EvidenceRecord
-from tests.contract.cli_support import SPEC, Sandbox
+from tests.cli.support import SPEC
+from tests.contract.cli_support import Sandbox
 from tests.simulator.http.support import serving
 
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.cli_support import ROOT, SPEC, Sandbox
+from tests.cli.support import SPEC
+from tests.contract.cli_support import ROOT, Sandbox
 
 ENVELOPE = {"format_version", "command", "ok", "exit_code", "diagnostics"}
 

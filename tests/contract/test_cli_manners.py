@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.cli_support import SPEC, Sandbox
+from tests.cli.support import SPEC
+from tests.contract.cli_support import Sandbox
 from tests.contract.test_cli_terminals import on_terminal
 
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.cli_support import SPEC, Sandbox
+from tests.cli.support import SPEC
+from tests.contract.cli_support import Sandbox
 
 APPLY = ("apply", "--yes")
 

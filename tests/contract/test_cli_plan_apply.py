@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.cli_support import SPEC, Sandbox
+from tests.cli.support import SPEC
+from tests.contract.cli_support import Sandbox
 
 FP16_ON_ONE_GPU = """\
 apiVersion: fwctl/v1

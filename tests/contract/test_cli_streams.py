@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.cli_support import Done, Sandbox
+from tests.cli.support import Done
+from tests.contract.cli_support import Sandbox
 
 FULL = Path("/dev/full")
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.cli_support import SPEC, Sandbox
+from tests.cli.support import SPEC
+from tests.contract.cli_support import Sandbox
 
 SHAPE = "accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast"
 

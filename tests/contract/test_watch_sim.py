@@ -20,8 +20,7 @@ from fwctl.cli.watch_reading import MetricsPage, Sources
 from fwctl.operate.watch_config import WatchConfig
 from fwctl.operate.watch_state import Event
 from fwctl.spec.model import Spec
-from tests.cli.support import fwctl, make_env
-from tests.contract.cli_support import SPEC
+from tests.cli.support import SPEC, fwctl, make_env
 
 START = datetime(2026, 10, 1, tzinfo=UTC)
 STEP = timedelta(minutes=5)
