@@ -18,8 +18,8 @@ page(
 
     Example: `targets: [{deployment: chat-prod}, {deployment: chat-eu}]`, both of the file's account.
 
-    Use instead: one more target of another provider, `{base_url: "https://other.example/v1", model: m, api_key:
-    "${env:OTHER_KEY}"}`.
+    Use instead: one more target of another provider, `{base_url: "https://other.example/v1", model: m,
+    api_key: "${env:OTHER_KEY}"}`.
     """,
 )
 page(
