@@ -33,19 +33,46 @@ def test_from_the_example_to_a_comparison(tmp_path: Path) -> None:
     assert code == 0
     (tmp_path / "s.jsonl").write_text(text)
     with serving(good) as url:
-        words = ("bench", "run", "--no-selftest", "--suite", "s.jsonl", "--target-url", url, "--model", "m", "--repeat", "3")
+        words = (
+            "bench",
+            "run",
+            "--no-selftest",
+            "--suite",
+            "s.jsonl",
+            "--target-url",
+            url,
+            "--model",
+            "m",
+            "--repeat",
+            "3",
+        )
         code, text, _ = fwctl(tmp_path, *words, "--out", "a", "--api-key-env", "KEY", KEY="sesame")
     assert "m: 9 of 9 went well" in text
     assert "sesame" not in text + (tmp_path / "a/records.jsonl").read_text()
     code, text, _ = fwctl(tmp_path, "bench", "compare", "a", "a", "--format", "json")
     first = json.loads(text)["comparisons"][0]
     # Three prompts are too few to say something about others, however often they are repeated.
-    assert (first["metric"], first["verdict"], first["n_pairs"], first["n_needed"]) == ("ttft_s", "inconclusive", 9, 18)
+    assert (first["metric"], first["verdict"], first["n_pairs"], first["n_needed"]) == (
+        "ttft_s",
+        "inconclusive",
+        9,
+        18,
+    )
 
 
 def test_nothing_that_went_well_fails(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text('{"id": "a", "prompt": "x"}\n')
-    words = ("bench", "run", "--no-selftest", "--suite", "s.jsonl", "--target-url", "http://127.0.0.1:1", "--model", "m")
+    words = (
+        "bench",
+        "run",
+        "--no-selftest",
+        "--suite",
+        "s.jsonl",
+        "--target-url",
+        "http://127.0.0.1:1",
+        "--model",
+        "m",
+    )
     code, text, _ = fwctl(tmp_path, *words)
     assert code == 1
     assert "1 connect" in text
