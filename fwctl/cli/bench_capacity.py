@@ -278,7 +278,8 @@ def _selftest(call: Call) -> dict[str, Any]:
 
 
 def _processes(selftest: dict[str, Any] | None, plan: Plan) -> Plan:
-    """The plan with as many processes as its load needs."""
-    from fwctl.measure.sizing import processes
+    """The plan with the processes that its load needs, at most one a core: the longest answers that a
+    prompt allows are rarely given, and a client that was late makes its level invalid."""
+    from fwctl.measure.sizing import needed
 
-    return replace(plan, workers=processes(plan, selftest, os.cpu_count() or 1))
+    return replace(plan, workers=min(needed(plan, selftest), os.cpu_count() or 1))

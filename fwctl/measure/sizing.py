@@ -31,18 +31,27 @@ def predicted_events_per_s(plan: Plan, shape: Shape) -> float:
     return arms * shape.rate_per_s * sum(lengths) / max(1, len(lengths))
 
 
-def processes(plan: Plan, selftest: Mapping[str, Any] | None, cores: int) -> int:
-    """Workers that can carry every level of the plan. Raises RefusedError when this machine cannot."""
-    carried = selftest["carries_events_per_s"] if selftest else UNKNOWN_CARRIED_PER_S
+def needed(plan: Plan, selftest: Mapping[str, Any] | None) -> int:
+    """Workers that can carry every level of the plan, when every answer uses its max_tokens."""
     most = max(predicted_events_per_s(plan, shape) for shape in plan.shapes)
-    needed = max(1, ceil(most / carried))
-    if needed > cores:
+    return max(1, ceil(most / _carried(selftest)))
+
+
+def processes(plan: Plan, selftest: Mapping[str, Any] | None, cores: int) -> int:
+    """`needed`, where this machine has the cores for it. Raises RefusedError when it has not."""
+    found = needed(plan, selftest)
+    if found > cores:
+        most = max(predicted_events_per_s(plan, shape) for shape in plan.shapes)
         raise RefusedError(
-            f"the plan can bring {most:,.0f} chunks a second; one process carries {carried:,} here, "
+            f"the plan can bring {most:,.0f} chunks a second; one process carries {_carried(selftest):,} here, "
             f"and there are {cores} cores",
             next_steps=[
                 "a smaller --concurrency or --rate",
-                f"--workers {needed} tries it; the run is invalid when the client was late",
+                f"--workers {found} tries it; the run is invalid when the client was late",
             ],
         )
-    return needed
+    return found
+
+
+def _carried(selftest: Mapping[str, Any] | None) -> int:
+    return selftest["carries_events_per_s"] if selftest else UNKNOWN_CARRIED_PER_S

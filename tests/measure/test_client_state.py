@@ -18,7 +18,7 @@ from fwctl.measure.plan import Plan, Shape
 from fwctl.measure.quiet import Sweeper, quiet
 from fwctl.measure.replicas import Replicas
 from fwctl.measure.selftest import carried
-from fwctl.measure.sizing import predicted_events_per_s, processes
+from fwctl.measure.sizing import needed, predicted_events_per_s, processes
 from fwctl.measure.suite import load
 from fwctl.measure.target import Target
 from fwctl.measure.validity import bounds, reasons_by
@@ -186,3 +186,8 @@ def test_a_full_disk_is_raised_at_the_end_at_the_latest() -> None:
 @pytest.mark.parametrize("line", [b"", b"{", b"[1]", b'{"target": "a"}', b"\xff\n"])
 def test_half_a_line_is_no_record(line: bytes) -> None:
     assert parse(line) is None
+
+
+def test_what_a_load_needs_is_known_where_it_is_not_refused(tmp_path: Path) -> None:
+    """20,000 chunks a second at 10,000 a process."""
+    assert needed(plan(tmp_path, Shape(rate_per_s=100.0)), selftest()) == 2
