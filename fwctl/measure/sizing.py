@@ -43,8 +43,8 @@ def processes(plan: Plan, selftest: Mapping[str, Any] | None, cores: int) -> int
     if found > cores:
         most = max(predicted_events_per_s(plan, shape) for shape in plan.shapes)
         raise RefusedError(
-            f"the plan can bring {most:,.0f} chunks a second; one process carries {_carried(selftest):,} here, "
-            f"and there are {cores} cores",
+            f"the plan can bring {most:,.0f} chunks a second; one process carries {_carried(selftest):,} "
+            f"here, and there are {cores} cores",
             next_steps=[
                 "a smaller --concurrency or --rate",
                 f"--workers {found} tries it; the run is invalid when the client was late",
