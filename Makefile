@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-deep test-cov lint types format bench docs build release-check clean
+.PHONY: demo test fuzz test-deep test-cov lint types format bench docs build release-check clean
 
 $(BIN)/fwctl: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -18,6 +18,9 @@ demo: $(BIN)/fwctl  ## the whole job on the embedded simulator, no account neede
 
 test: $(VENV)/.dev  ## the whole test suite, offline
 	$(BIN)/python -m pytest -n auto
+
+fuzz: $(VENV)/.dev  ## the laws on examples that were never tried
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n auto tests/property tests/drafting tests/quality tests/spec
 
 test-deep: $(VENV)/.dev  ## every crash point and fault of every change, about an hour on two cores
 	$(BIN)/python -m pytest -n auto -m deep

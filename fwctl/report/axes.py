@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 
 MOST_TICKS = 6
+SMALLEST = 1e-12  # of a value on a logarithm and of a range; a picosecond is nothing here
 # Of a power of ten, from wide ranges to narrow ones.
 _FACTORS = (
     (1.0,),
@@ -38,15 +39,15 @@ class Axis:
 
 
 def axis(values: Sequence[float], start: float, end: float, *, log: bool = False, zero: bool = False) -> Axis:
-    """An axis that holds all values. log: only when all are above 0. zero: begin at 0."""
+    """An axis that holds all values. log: only when all are above SMALLEST. zero: begin at 0."""
     low, high = min(values), max(values)
-    if log and low > 0:
+    if log and low > SMALLEST:
         low, high = (low / 1.02, high * 1.02) if low < high else (low / 2, high * 2)
         return Axis(low, high, start, end, True, _log_ticks(low, high))
     if zero:
         low = min(low, 0.0)
-    if low == high:
-        high = low + (abs(low) or 1.0)
+    if high - low < SMALLEST:
+        high = low + (abs(low) if abs(low) >= SMALLEST else 1.0)
     step = _step((high - low) / (MOST_TICKS - 1))
     low, high = floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step
     count = round((high - low) / step)

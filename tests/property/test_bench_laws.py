@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fwctl.errors import FwctlError, UsageError
@@ -80,6 +80,9 @@ def test_any_file_of_targets_is_read_or_one_error(value: object) -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=6), st.booleans(), st.booleans())
+@example([5e-324], True, False)
+@example([1.0, 5e-324], True, False)
+@example([0.0, 5e-324], False, True)
 def test_an_axis_holds_every_value(values: list[float], log: bool, zero: bool) -> None:
     found = axis(values, 10.0, 200.0, log=log, zero=zero)
     slack = (found.high - found.low) * 1e-6  # less than a pixel

@@ -216,9 +216,20 @@ NAMES = st.from_regex(r"[a-z]([a-z0-9-]{0,10}[a-z0-9])?", fullmatch=True)
 SPECS = st.dictionaries(NAMES, DEPLOYMENTS, min_size=1, max_size=4)
 
 
+class Careful(yaml.SafeDumper):
+    """Quotes what begins with a digit: PyYAML writes the text 08 without quotes, which FW105 refuses."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if text[:1].isdigit() else None)
+
+
+Careful.add_representer(str, _text)
+
+
 def dump(deployments: dict[str, Any], flow: bool | None = False) -> bytes:
     tree = {"apiVersion": "fwctl/v1", "account": "acme", "deployments": deployments}
-    text: str = yaml.safe_dump(tree, sort_keys=False, default_flow_style=flow, width=1000)
+    text: str = yaml.dump(tree, Dumper=Careful, sort_keys=False, default_flow_style=flow, width=1000)
     return text.encode()
 
 
