@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TextIO
 
 from fwctl.drafting.anonymise import Anonymiser, Survey, each_text
 from fwctl.drafting.findings import Rule
+from fwctl.drafting.pseudonyms import digest
 from fwctl.speculation.reading import Part, parts, read
 from fwctl.speculation.tokens import Tokenizer, approximate
 from fwctl.speculation.trace import Trace, UnusableTraceError
@@ -71,11 +71,12 @@ def collect(
     """
     todo = parts(source.files, source.folder)
     tell = progress or (lambda *_: None)
+    tokenizer = tokenizer or approximate()
     survey = Survey(rules or ())
     if rules is not None:
         for number, part in enumerate(todo):
-            for item, _ in _eligible(part, source, Counter(), set()):
-                each_text(_spoken(item), survey.read_text)
+            for _, trace in _eligible(part, source, Counter(), set()):
+                each_text(_spoken(trace), survey.read_text)
             tell(number + 1, 2 * len(todo))
     change = Anonymiser(survey, key).text if rules is not None else str
     found = Collected()
@@ -85,7 +86,7 @@ def collect(
         files = Files(stack, out, token_ids=rules is None)
         for number, part in enumerate(todo, len(todo)):
             for item, trace in _eligible(part, source, found.left_out, seen):
-                files.write(_exported(item, trace, change, key), found, tokenizer or approximate())
+                files.write(_exported(item, trace, change, key), found, tokenizer)
             tell(number + 1, 2 * len(todo))
         files.finish()
     return _report(found, survey if rules is not None else None)
@@ -130,26 +131,20 @@ def _finish_reason(item: Mapping[str, Any]) -> Any:
 
 def _seen(trace: Trace, seen: set[int]) -> str | None:
     """The same words asked and answered; blanks do not count."""
-    text = " ".join(f"{trace.prompt}\0{trace.completion}".split())
-    mark = int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+    mark = digest(" ".join(f"{trace.prompt}\0{trace.completion}".split()))
     if mark in seen:
         return DUPLICATE
     seen.add(mark)
     return None
 
 
-def _spoken(item: Mapping[str, Any]) -> dict[str, Any]:
+def _spoken(trace: Trace) -> dict[str, Any]:
     """What of a line goes into a file: texts of the request and of the answer."""
-    trace = read_trace(dict(item))
     return {
         "messages": list(trace.messages),
         "completion": trace.completion,
-        "prediction": _prediction(trace),
+        "prediction": trace.fields.get("prediction"),
     }
-
-
-def _prediction(trace: Trace) -> Any:
-    return trace.fields.get("prediction")
 
 
 def _exported(
@@ -157,7 +152,7 @@ def _exported(
 ) -> dict[str, Any]:
     """One trace. The conversation is a number of this run that leads nowhere."""
     conversation = hmac.digest(key, trace.cluster.to_bytes(8, "big"), "sha256").hex()[:16]
-    spoken = {name: value for name, value in _spoken(item).items() if value is not None}
+    spoken = {name: value for name, value in _spoken(trace).items() if value is not None}
     line = {
         "id": conversation + hmac.digest(key, trace.id.encode("utf-8", "replace"), "sha256").hex()[:8],
         "conversation_id": conversation,
