@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from fwctl.inference.perf import UnknownAcceptanceError, parse_acceptance
+from fwctl.measure.lines import moment
+from fwctl.measure.speculation import add_drafts
 from fwctl.speculation.drift import CONSECUTIVE, FALSE_ALARMS, LEAST_CHANGE, Trend, Window, detect
 
 ALARMS = (Trend.FALL, Trend.RISE)
@@ -22,29 +23,16 @@ def windows_of(
     """
     found: dict[int, Window] = {}
     for row in rows:
-        at, server = _moment(row), row.get("server")
+        at, server = moment(row.get("started_at") or row.get("created_at")), row.get("server")
         if at is None or at > now or row.get("error_class") or not isinstance(server, Mapping):
             continue
         name = str(server.get("deployment") or row.get("target") or deployment).rsplit("/", 1)[-1]
-        text = server.get("speculation-acceptance")
-        if name != deployment or not isinstance(text, str):
-            continue
-        try:
-            seen = parse_acceptance(text)
-        except UnknownAcceptanceError:
+        if name != deployment:
             continue
         number = int((now - at).total_seconds() // window_s)
-        found.setdefault(number, Window()).add(seen.drafts, sum(seen.reached) * seen.drafts)
-    newest = sorted(found)[:MOST_WINDOWS]
+        add_drafts(found.setdefault(number, Window()), server)
+    newest = sorted(number for number, window in found.items() if window.requests)[:MOST_WINDOWS]
     return [(now - timedelta(seconds=(number + 1) * window_s), found[number]) for number in reversed(newest)]
-
-
-def _moment(row: Mapping[str, Any]) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(str(row.get("started_at") or row.get("created_at")))
-    except ValueError:
-        return None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def followed(base: Window, windows: list[tuple[datetime, Window]]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,15 @@ def _value(line: bytes) -> Any:
         except (ValueError, RecursionError):
             pass
     return None
+
+
+def moment(value: object) -> datetime | None:
+    """The time in a record, None when it is none. Without a zone it is UTC."""
+    try:
+        found = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def read_rows(path: Path) -> Iterator[Mapping[str, Any]]:

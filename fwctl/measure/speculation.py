@@ -6,7 +6,7 @@ outputs. Both come with performance metrics; where a server says nothing, nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count, takewhile
 from math import sqrt
@@ -39,7 +39,7 @@ class Drafts:
         if counts.get(UNREAD):
             self.unread += 1
         if passes := counts.get(PASSES):
-            reached = [counts[name] for name in _positions(counts)]
+            reached = _reached(counts)
             self.window.add(passes, sum(reached))
             self.reached += [0.0] * (len(reached) - len(self.reached))
             for at, hits in enumerate(reached):
@@ -103,8 +103,15 @@ def counted(server: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def _positions(counts: Mapping[str, float]) -> Iterator[str]:
-    return takewhile(counts.__contains__, (f"{_REACHED}{at}" for at in count(1)))
+def _reached(counts: Mapping[str, float]) -> list[float]:
+    return [counts[name] for name in takewhile(counts.__contains__, (f"{_REACHED}{at}" for at in count(1)))]
+
+
+def add_drafts(window: Window, server: Mapping[str, Any]) -> None:
+    """Add one request to a window of drift; nothing where its server said nothing that is understood."""
+    counts = counted(server)
+    if passes := counts.get(PASSES):
+        window.add(passes, sum(_reached(counts)))
 
 
 def of_rows(rows: Iterable[Mapping[str, Any]]) -> Drafts:

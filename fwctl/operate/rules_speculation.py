@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from fwctl.inference.perf import parse_acceptance
+from fwctl.measure.lines import moment
+from fwctl.measure.speculation import add_drafts
 from fwctl.operate.rules_model import Answer, Hit, Limits, Subject
 from fwctl.speculation.drift import CONSECUTIVE, Trend, detect
 from fwctl.speculation.drift import Window as Drafts
@@ -43,7 +44,7 @@ def windows(rows: Iterable[Mapping[str, Any]], now: datetime) -> dict[str, dict[
     """Deployment ID or target name -> type of request -> its windows. What cannot be read is left out."""
     found: dict[str, dict[str, Window]] = {}
     for row in rows:
-        at = _time(row.get("started_at"))
+        at = moment(row.get("started_at"))
         server = row.get("server")
         if at is None or not isinstance(server, Mapping) or not now - RECENT - BEFORE < at <= now:
             continue
@@ -52,29 +53,10 @@ def windows(rows: Iterable[Mapping[str, Any]], now: datetime) -> dict[str, dict[
         window = types.setdefault(str(row.get("type") or "other"), Window())
         age = now - at
         drafts = window.recent[-1 - int(age / (RECENT / CONSECUTIVE))] if age < RECENT else window.before
-        _add_drafts(drafts, server)
+        add_drafts(drafts, server)
         if age < RECENT:
             _add_prediction(window.predictions, row, server)
     return found
-
-
-def _time(value: object) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(str(value))
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def _add_drafts(sums: Drafts, server: Mapping[str, Any]) -> None:
-    text = server.get("speculation-acceptance")
-    if not isinstance(text, str):
-        return
-    try:
-        found = parse_acceptance(text)
-    except ValueError:
-        return
-    sums.add(found.drafts, sum(found.reached) * found.drafts)
 
 
 def _add_prediction(sums: Predictions, row: Mapping[str, Any], server: Mapping[str, Any]) -> None:
