@@ -17,7 +17,7 @@ from typing import Any
 from fwctl.errors import FwctlError
 from fwctl.measure import worker, workers
 from fwctl.measure.lags import Lags
-from fwctl.measure.lines import parse, read_rows
+from fwctl.measure.lines import read_rows
 from fwctl.measure.locust_parts import PORT, UNPATCHED, require_locust
 from fwctl.measure.part import Made, Part
 from fwctl.measure.plan import Plan, Shape
@@ -170,10 +170,7 @@ class Fleet:
             follower = workers.Follower(self.folder / f"level-{number}.jsonl")
 
             def collect() -> None:
-                for line in follower.lines():
-                    file.write(line)
-                    if (row := parse(line)) is not None:
-                        on_row(row)
+                follower.pass_on(file, on_row)
                 file.flush()
                 idle()
 

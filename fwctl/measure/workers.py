@@ -47,6 +47,13 @@ class Follower:
         *found, self._rest = (self._rest + self._file.read()).split(b"\n")
         return [line + b"\n" for line in found]
 
+    def pass_on(self, file: IO[bytes], on_row: OnRow) -> None:
+        """Append to `file` what came since the last time, and tell of each record in it."""
+        for line in self.lines():
+            file.write(line)
+            if (row := parse(line)) is not None:
+                on_row(row)
+
     def close(self) -> None:
         """Close the file, if it was ever there."""
         if self._file is not None:
@@ -77,10 +84,7 @@ def perform(
 
         def collect() -> None:
             for follower in followers:
-                for line in follower.lines():
-                    file.write(line)
-                    if (row := parse(line)) is not None:
-                        on_row(row)
+                follower.pass_on(file, on_row)
             file.flush()
             idle()
 
