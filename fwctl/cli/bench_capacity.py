@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fwctl.cli.bench_capacity_pool import measure_pool
+from fwctl.cli.bench_options import own_error
 from fwctl.cli.command import Call
 from fwctl.cli.eval_options import Arms, key_of, targets_of
 from fwctl.cli.evidence import evidence_folder
@@ -160,7 +161,7 @@ class Work:
         stamp = f"capacity-{self.name}-{call.env.clock.now():%Y%m%dT%H%M%SZ}"
         folder = call.env.cwd / (search.out or Path("runs") / stamp)
         self.targets = self._targets()
-        self.selftest = None if search.no_selftest else _selftest(call)
+        self.selftest = None if search.no_selftest else own_error(call)
         return Setup(
             self.suite,
             self.targets,
@@ -268,13 +269,6 @@ class Work:
         )
         folder = evidence_folder(self.call, self.paths, self.spec)
         return (folder / write(self.call.env.cwd / folder, record).name).as_posix()
-
-
-def _selftest(call: Call) -> dict[str, Any]:
-    from fwctl.measure.selftest import SHORT, selftest
-
-    call.output.message("measuring the error of this machine first; --no-selftest leaves it out ...")
-    return selftest(call.env.environ, call.env.clock, SHORT)
 
 
 def _processes(selftest: dict[str, Any] | None, plan: Plan) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -122,6 +122,14 @@ def make_plan(call: Call, suite: Path, targets: list[Target], load: Load, runnin
         resume=running.resume is not None,
         give_up_s=duration_s(load.give_up, "--give-up") or None,
     )
+
+
+def own_error(call: Call) -> dict[str, Any]:
+    """The short self-test that goes before a measurement."""
+    from fwctl.measure.selftest import SHORT, selftest
+
+    call.output.message("measuring the error of this machine first; --no-selftest leaves it out ...")
+    return selftest(call.env.environ, call.env.clock, SHORT)
 
 
 def worker_count(text: str) -> int | None:

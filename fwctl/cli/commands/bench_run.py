@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fwctl.cli.bench_engine import Machines, fleet, join
-from fwctl.cli.bench_options import Load, Running, make_plan, worker_count
+from fwctl.cli.bench_options import Load, Running, make_plan, own_error, worker_count
 from fwctl.cli.bench_pin import pinned
 from fwctl.cli.bench_progress import watching
 from fwctl.cli.bench_replicas import lock_entries, sampling
@@ -58,7 +58,7 @@ def bench_run(
     env = call.env
     if machines.engine == "locust":
         require_locust()
-    selftest = None if running.no_selftest or machines.master else _selftest(call)
+    selftest = None if running.no_selftest or machines.master else own_error(call)
     if machines.worker is not None:
         join(call, plan, machines, selftest)
         return Report("bench run", {"out": None, "summary": None}, text="the master has every record\n")
@@ -82,13 +82,6 @@ def bench_run(
             engine=engine,
         )
     return _report(plan, summary)
-
-
-def _selftest(call: Call) -> dict[str, Any]:
-    from fwctl.measure.selftest import SHORT, selftest
-
-    call.output.message("measuring the error of this machine first; --no-selftest leaves it out ...")
-    return selftest(call.env.environ, call.env.clock, SHORT)
 
 
 def _processes(plan: Plan, selftest: dict[str, Any] | None) -> int:
