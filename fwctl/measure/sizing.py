@@ -33,15 +33,14 @@ def predicted_events_per_s(plan: Plan, shape: Shape) -> float:
 
 def needed(plan: Plan, selftest: Mapping[str, Any] | None) -> int:
     """Workers that can carry every level of the plan, when every answer uses its max_tokens."""
-    most = max(predicted_events_per_s(plan, shape) for shape in plan.shapes)
-    return max(1, ceil(most / _carried(selftest)))
+    return _workers(_most(plan), selftest)
 
 
 def processes(plan: Plan, selftest: Mapping[str, Any] | None, cores: int) -> int:
     """`needed`, where this machine has the cores for it. Raises RefusedError when it has not."""
-    found = needed(plan, selftest)
+    most = _most(plan)
+    found = _workers(most, selftest)
     if found > cores:
-        most = max(predicted_events_per_s(plan, shape) for shape in plan.shapes)
         raise RefusedError(
             f"the plan can bring {most:,.0f} chunks a second; one process carries {_carried(selftest):,} "
             f"here, and there are {cores} cores",
@@ -51,6 +50,14 @@ def processes(plan: Plan, selftest: Mapping[str, Any] | None, cores: int) -> int
             ],
         )
     return found
+
+
+def _most(plan: Plan) -> float:
+    return max(predicted_events_per_s(plan, shape) for shape in plan.shapes)
+
+
+def _workers(events_per_s: float, selftest: Mapping[str, Any] | None) -> int:
+    return max(1, ceil(events_per_s / _carried(selftest)))
 
 
 def _carried(selftest: Mapping[str, Any] | None) -> int:
