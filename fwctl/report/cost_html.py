@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from fwctl.report.charts import Axes, Point, Series, lines, scatter
-from fwctl.report.cost_text import moment, percent, tokens, usd
+from fwctl.report.cost_text import figures, moment, percent
 from fwctl.report.html_text import badge, code, escape, table
 from fwctl.report.model import Report
 from fwctl.units import format_usd
@@ -45,17 +45,7 @@ def body(report: Report) -> list[str]:
 
 
 def _figures(item: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(
-        escape(text)
-        for text in (
-            f"{item['gpu_hours']:,.1f}",
-            usd(item),
-            tokens(item),
-            format_usd(item["usd_per_million_tokens"]),
-            percent(item["idle_share"]),
-            percent(item["occupancy"]),
-        )
-    )
+    return tuple(escape(text) for text in figures(item))
 
 
 def _deployments(found: Mapping[str, Any]) -> list[str]:

@@ -45,6 +45,13 @@ def _row(label: str, item: Mapping[str, Any]) -> tuple[str, ...]:
         label,
         item.get("accelerator", ""),
         str(item.get("days", "")),
+        *figures(item),
+    )
+
+
+def figures(item: Mapping[str, Any]) -> tuple[str, ...]:
+    """GPU-hours, cost, tokens, price of a million tokens, idle share and batch occupancy, in this order."""
+    return (
         f"{item['gpu_hours']:,.1f}",
         usd(item),
         tokens(item),
