@@ -12,7 +12,9 @@ from fwctl.cli.evidence import Found, find_evidence, measured_pools, planned_evi
 from fwctl.cli.fit_requests import check_specs
 from fwctl.cli.places import STATE_FOLDER, has_specs, lock_of
 from fwctl.cli.prices import price_list
+from fwctl.cli.recent_traffic import deleted, recent_traffic
 from fwctl.cli.session import Session
+from fwctl.cli.watch_reading import metrics_page
 from fwctl.cli.writing import write_file
 from fwctl.collector import collector_paused
 from fwctl.errors import Diagnostic, InvalidSpecError, RefusedError
@@ -51,7 +53,11 @@ def _plan_inputs(
     fit, problems = check_specs(spec, call.env.cwd, prices, live, environ=call.env.environ, pools=pools)
     evidence = planned_evidence(call, replace(context, fit=fit), found)
     inputs = Inputs(spec, options, prices, fit, evidence, lock=lock)
-    plan = inputs.plan(live, caps=caps, now=now, starts=start_times(call, spec))
+    starts = start_times(call, spec)
+    plan = inputs.plan(live, caps=caps, now=now, starts=starts)
+    if leaving := deleted(plan):
+        traffic = recent_traffic(call, session, leaving, metrics_page(call, spec.account, None, None))
+        plan = inputs.plan(live, caps=caps, now=now, starts=starts, traffic=traffic)
     return inputs, plan, (*problems, *found.problems)
 
 

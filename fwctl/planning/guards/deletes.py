@@ -95,7 +95,7 @@ def traffic(context: Context, changes: Sequence[Change]) -> Iterable[Finding]:
 
 def _with_traffic(change: Change, requests: float) -> Finding:
     moves_first = change.actions == ("create", "delete")
-    said = f"{change.deployment_id} had {requests:.0f} requests in the last hour"
+    said = f"{change.deployment_id} had at least {requests:.0f} requests in the last hour"
     then = "; the old one can go an hour after its last one" if moves_first else ", so its delete is refused"
     return Finding(
         "traffic",

@@ -81,6 +81,7 @@ def record_traffic(ctx: Context) -> None:
     with ctx.writing() as world:
         doc = _stored(ctx, world)
         traffic.set_load(doc, load, world.now, until_s=None, served=True)
+        traffic.enter(world, doc["name"], doc["baseModel"], traffic.Usage(requests=1))
         world.tx.put("deployments", doc["name"], doc)
 
 

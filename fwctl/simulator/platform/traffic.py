@@ -44,7 +44,7 @@ def record(
     load: what the autoscaler sees from now on (`concurrent_requests`, `requests_per_second`, …); it ends by
     itself after `for_s` simulated seconds unless reported again. No rights are checked: the caller served it.
     """
-    _add(world, name, base_model, usage)
+    enter(world, name, base_model, usage)
     doc = deployments.stored(world, name)
     if doc is not None and doc["state"] in {"CREATING", "READY", "UPDATING"}:
         set_load(doc, load, world.now, until_s=world.now + for_s, served=usage.requests > 0)
@@ -71,7 +71,8 @@ def set_load(doc: Doc, load: Mapping[str, float], now: float, *, until_s: float 
     autoscaling.run(doc, now)
 
 
-def _add(world: World, name: str, base_model: str, usage: Usage) -> None:
+def enter(world: World, name: str, base_model: str, usage: Usage) -> None:
+    """Add a batch to the sums of this hour."""
     hour = int(world.now // HOUR_S) * HOUR_S
     key = f"{name}@{hour}"
     doc = world.tx.get(KIND, key) or {
