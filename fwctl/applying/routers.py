@@ -18,9 +18,7 @@ from fwctl.live.identity import LEAVING
 from fwctl.live.model import LiveState
 from fwctl.live.normalise import short_id
 from fwctl.planning.model import Step
-from fwctl.planning.steps import strategy_word
-
-DEFAULT_STRATEGY = "weighted-random"  # router page of docs.fireworks.ai, read 2026-11-30
+from fwctl.planning.steps import strategy_of
 
 
 def members(row: Mapping[str, Any] | None) -> frozenset[str]:
@@ -57,7 +55,7 @@ def change_members(
         router,
         {
             "deployments": [f"accounts/{account}/deployments/{key}" for key in sorted(after)],
-            "strategy": _strategy(row),
+            "strategy": strategy_of(row),
         },
     )
     note = yield from repeatable(
@@ -67,11 +65,6 @@ def change_members(
         settled_by=("already_exists",),
     )
     return Ended(note=note)
-
-
-def _strategy(row: Mapping[str, Any] | None) -> str:
-    there = str((row or {}).get("strategy") or "")
-    return DEFAULT_STRATEGY if not there or there.endswith("UNSPECIFIED") else strategy_word(there)
 
 
 def _exists(state: LiveState, key: str) -> bool:

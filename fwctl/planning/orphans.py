@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fwctl.live.model import LiveDeployment
+from fwctl.live.normalise import short_id
 from fwctl.planning.context import Context
 from fwctl.planning.model import Change
-from fwctl.planning.steps import delete_step, with_steps
+from fwctl.planning.steps import delete_step, strategy_of, with_steps
 
 
 def orphan_changes(context: Context) -> tuple[list[Change], list[str]]:
@@ -40,8 +41,24 @@ def expired_changes(context: Context) -> list[Change]:
 def delete(context: Context, name: str, live: LiveDeployment, reason: str) -> Change:
     """The removal of one deployment; the guards decide whether it may happen."""
     lost = name in context.options.allow_traffic_loss or context.is_over(live)
-    change = Change(name, live.deployment_id, ("delete",), reason=reason, live=live)
+    notes = tuple(_left_behind(context, live, router) for router in context.routers_of.get(live.name, ()))
+    change = Change(name, live.deployment_id, ("delete",), reason=reason, live=live, notes=notes)
     return with_steps(context, change, [delete_step(live.deployment_id, ignore_checks=lost)])
+
+
+def _left_behind(context: Context, live: LiveDeployment, router: str) -> str:
+    """What the platform does with a router whose deployment goes is not published."""
+    row = context.live.routers[router]
+    members = {short_id(str(name)) for name in row["deployments"]}
+    others = ",".join(sorted(members - {live.deployment_id}))
+    way_out = (
+        f"firectl router update {router} --deployments={others} --strategy={strategy_of(row)}"
+        if others
+        else f"firectl router delete {router}"
+    )
+    return (
+        f"it stands behind the router {router}, which apply leaves as it is; before the delete: `{way_out}`"
+    )
 
 
 def _left_alone(name: str, item: LiveDeployment) -> str:

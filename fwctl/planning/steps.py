@@ -143,14 +143,16 @@ def router_steps(context: Context, desired: Desired, deployment_id: str) -> list
 
 def _router_step(context: Context, verb: str, router: str, members: set[str]) -> Step:
     """`router update` falls back to a default strategy unless it is told one, so it is always told."""
-    there = str((context.live.routers.get(router) or {}).get("strategy") or "")
-    strategy = DEFAULT_STRATEGY if not there or there.endswith("UNSPECIFIED") else strategy_word(there)
+    strategy = strategy_of(context.live.routers.get(router))
     return Step(verb, router, {"deployments": sorted(members), "strategy": strategy})
 
 
-def strategy_word(enum: str) -> str:
-    """`STRATEGY_EVEN_LOAD` or `EVEN_LOAD` -> `even-load`, as the flag is written."""
-    return enum.removeprefix("STRATEGY_").lower().replace("_", "-")
+def strategy_of(router: Mapping[str, Any] | None) -> str:
+    """The strategy of a router as the flag is written: `STRATEGY_EVEN_LOAD` or `EVEN_LOAD` -> `even-load`."""
+    there = str((router or {}).get("strategy") or "")
+    if not there or there.endswith("UNSPECIFIED"):
+        return DEFAULT_STRATEGY
+    return there.removeprefix("STRATEGY_").lower().replace("_", "-")
 
 
 def deployment_name(context: Context, deployment_id: str) -> str:

@@ -213,6 +213,25 @@ def test_prune_deletes_what_was_named_and_only_this_stacks() -> None:
     assert words(plan.changes[1]) == "firectl deployment delete old -a acme"
 
 
+@pytest.mark.parametrize(
+    ("members", "way_out"),
+    [
+        (["old"], "`firectl router delete talk`"),
+        (
+            ["x", "accounts/acme/deployments/old"],
+            "`firectl router update talk --deployments=x --strategy=even-load`",
+        ),
+    ],
+)
+def test_a_delete_says_which_router_it_leaves_behind(members: list[str], way_out: str) -> None:
+    platform = Platform([marked_row(), marked_row("old")])
+    platform.routers = [
+        {"name": "accounts/acme/routers/talk", "deployments": members, "strategy": "STRATEGY_EVEN_LOAD"}
+    ]
+    plan = plan_of(entry(), platform, prune=True, allow_delete=("old",), traffic={"old": 0})
+    assert plan.changes[1].notes[0].endswith(way_out)
+
+
 def test_prune_deletes_nothing_when_no_spec_was_found() -> None:
     assert plan_of(spec(), [marked_row("old")], prune=True).changes == ()
 
