@@ -53,11 +53,15 @@ class PlanChoices:
     ] = False
     no_lock: Annotated[bool, _switch("--no-lock", "Ignore fwctl.lock.")] = False
 
-    def given(self) -> Iterator[str]:
-        """Flags that were given, for messages."""
+    def words(self) -> Iterator[str]:
+        """The options that were given, as one types them."""
         for item in fields(self):
-            if getattr(self, item.name) not in (None, False, []):
-                yield "--" + item.name.replace("_", "-")
+            value, flag = getattr(self, item.name), "--" + item.name.replace("_", "-")
+            if value is True:
+                yield flag
+            elif value is not None and value is not False:  # 0 is a number of deletes
+                for each in value if isinstance(value, list) else [value]:
+                    yield from (flag, str(each))
 
     def to_options(self, sets: Mapping[str, Mapping[str, Any]] | None = None, **more: Any) -> PlanOptions:
         """The form that `planning` takes. Raises UsageError for what contradicts itself."""

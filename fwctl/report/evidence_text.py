@@ -8,7 +8,7 @@ from typing import Any
 from fwctl.report.layout import Page, Span
 from fwctl.report.model import Report
 
-_VERDICTS = {True: "passed", False: "failed", None: "-"}
+_VERDICTS = {True: "passed", False: "not passed", None: "-"}
 _STYLES = {"pass": "green", "warn": "yellow", "fail": "red"}
 
 

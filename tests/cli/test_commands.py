@@ -44,6 +44,16 @@ def test_a_plan_is_saved_shown_and_applied(box: Box) -> None:
     assert "call firectl deployment update chat" in told.err
 
 
+def test_what_a_narrowed_plan_says_to_type_next_applies_that_plan(box: Box) -> None:
+    box.write(SPEC.replace("chat", "other"), "other.yaml")
+    shown = fwctl(box.env(), "plan", box.specs, "--target", "chat", "--max-deletes", "0")
+    typed = shown.err.partition("next: fwctl ")[2].split()
+    assert typed[:6] == ["apply", box.specs, "--target", "chat", "--max-deletes", "0"]
+    done = fwctl(box.env(), *typed, "--yes")
+    assert done.code == 0, done.err
+    assert "Apply: 1 done" in done.out
+
+
 def test_status_without_specs_lists_the_account(box: Box) -> None:
     (box.folder / "configs/chat.yaml").unlink()
     (box.folder / "configs").rmdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -72,9 +73,9 @@ def apply(
     run = _Run(call, options, expect.strip().lower() if expect else None, yes)
     if plan_file is None:
         return run.specs(paths or [], _options(choices, rollback))
-    given = [*choices.given(), *(["--rollback"] if rollback else []), *(["PATHS"] if paths else [])]
+    given = [*choices.words(), *(["--rollback", *rollback] if rollback else []), *(paths or [])]
     if given:
-        raise UsageError(f"with --plan the choices come from the file; leave out {', '.join(given)}")
+        raise UsageError(f"with --plan the choices come from the file; leave out {shlex.join(given)}")
     return run.saved(plan_file)
 
 

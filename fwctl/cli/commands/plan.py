@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -69,7 +70,7 @@ def plan(
         detailed=detailed_exitcode,
         detail=explain or call.settings.verbose,
     )
-    return report.hinted(() if set_values else _hints(report, out))
+    return report.hinted(() if set_values else _hints(report, out, [*(paths or []), *choices.words()]))
 
 
 def _what_if(plan: Plan, sets: list[str]) -> Plan:
@@ -78,10 +79,12 @@ def _what_if(plan: Plan, sets: list[str]) -> Plan:
     return replace(plan, notes=(f"what if: {fields} by --set; the specs do not say so", *plan.notes))
 
 
-def _hints(report: Report, out: str | None) -> tuple[str, ...]:
+def _hints(report: Report, out: str | None, about: list[str]) -> tuple[str, ...]:
+    """What to type next; about: paths and options that the digest depends on."""
     if report.error is not None:
         return ()
     if out:
         return (f"saved to {out}; next: fwctl apply --plan {out}",)
     changes = any(count for key, count in report.body["summary"].items() if key != "unchanged")
-    return (f"next: fwctl apply --expect {report.body['digest']}",) if changes else ()
+    words = ["fwctl", "apply", *about, "--expect", report.body["digest"]]
+    return (f"next: {shlex.join(words)}",) if changes else ()
