@@ -46,7 +46,8 @@ def with_tables(readme: str, exit_codes: str) -> str:
     """The README with its table of commands and of exit codes as they are."""
     rows = [f"| `fwctl {entry.name}` | {entry.summary} |" for entry in registry.COMMANDS]
     commands = "\n".join(["| command | what it does |", "|---|---|", *rows])
-    codes = "\n".join(line for line in exit_codes.splitlines() if line.startswith("|"))
+    codes = next(block for block in exit_codes.split("\n\n") if block.startswith("|"))
+    codes = codes.replace("](#", "](docs/exit-codes.md#")
     for name, table in (("commands", commands), ("exit codes", codes)):
         before, start, rest = readme.partition(f"<!-- {name} -->\n")
         _, end, after = rest.partition(f"<!-- /{name} -->")
