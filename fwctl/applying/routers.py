@@ -6,8 +6,7 @@ from what the router has now, and a list is never written empty.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 from fwctl.applying.effects import ActionFailedError, Ended, Look, Procedure
 from fwctl.applying.model import Outcome
@@ -16,14 +15,9 @@ from fwctl.applying.work import ROUTER_CREATE, ROUTER_UPDATE
 from fwctl.applying.writes import OTHER_RUN, repeatable
 from fwctl.live.identity import LEAVING
 from fwctl.live.model import LiveState
-from fwctl.live.normalise import short_id
+from fwctl.live.routers import members
 from fwctl.planning.model import Step
 from fwctl.planning.steps import strategy_of
-
-
-def members(row: Mapping[str, Any] | None) -> frozenset[str]:
-    """IDs of the deployments behind a router."""
-    return frozenset(short_id(str(name)) for name in (row or {}).get("deployments") or ())
 
 
 def change_members(

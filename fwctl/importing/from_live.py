@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from fwctl.catalog.enums import is_multi_region
 from fwctl.catalog.field import Owner
 from fwctl.catalog.fields import BY_PATH
 from fwctl.importing.model import Draft, Entry, Remark
 from fwctl.live.identity import LEAVING, NEXT, is_candidate
 from fwctl.live.model import LiveDeployment, LiveState, ShapeVersion
 from fwctl.live.normalise import shape_of, short_id
+from fwctl.live.routers import routers_of
 
 _REFERENCE = "${env:"
 # The platform refuses these beside a shape, so a value that differs from the shape cannot be written.
@@ -91,6 +93,7 @@ def _entry(live: LiveState, item: LiveDeployment, remarks: list[Remark]) -> Entr
     addons = live.loaded_addons.get(item.deployment_id)
     if addons and item.fields.get("addons.mode") == "multi_lora":
         entry.values["addons.load"] = sorted(addons)
+    _router(entry, item, routers_of(live).get(item.deployment_id, ()), remarks)
     if item.marker is not None and item.marker.protect:
         entry.values["lifecycle.prevent_destroy"] = True
     if item.state != "READY":
@@ -160,6 +163,14 @@ def _shape(entry: Entry, item: LiveDeployment, version: ShapeVersion | None, rem
     message = f"runs without a shape; `fwctl shapes {item.fields['model']}` lists those that fit"
     entry.comments.append(message)
     remarks.append(Remark("", 0, "shapeless", f"{item.deployment_id} {message}"))
+
+
+def _router(entry: Entry, item: LiveDeployment, routers: Sequence[str], remarks: list[Remark]) -> None:
+    """A spec names one router, and none for a deployment of one region."""
+    if len(routers) == 1 and is_multi_region(str(item.fields.get("region", "GLOBAL"))):
+        entry.values["router"] = routers[0]
+    elif routers:
+        _leave_out(entry, "router", f"it stands behind {' and '.join(routers)}", remarks)
 
 
 def _secret(entry: Entry, path: str, value: Any, remarks: list[Remark]) -> None:

@@ -14,7 +14,7 @@ from fwctl.firectl.capabilities import Capabilities
 from fwctl.live.identity import Matches, has_expired
 from fwctl.live.identity import match as match_deployments
 from fwctl.live.model import LiveDeployment, LiveState, ShapeVersion
-from fwctl.live.normalise import full_name
+from fwctl.live.routers import routers_of
 from fwctl.planning.options import PlanOptions
 from fwctl.records.lockfile import LockFile
 from fwctl.spec.model import Deployment, Evidence, Spec
@@ -64,12 +64,8 @@ class Context:
 
     @cached_property
     def routers_of(self) -> Mapping[str, tuple[str, ...]]:
-        """Routers that stand before a deployment, by its full name."""
-        found: dict[str, list[str]] = {}
-        for router, row in sorted(self.live.routers.items()):
-            for name in row.get("deployments") or ():
-                found.setdefault(full_name(str(name), self.spec.account, "deployments"), []).append(router)
-        return {name: tuple(routers) for name, routers in found.items()}
+        """Routers that stand before a deployment, by its ID."""
+        return routers_of(self.live)
 
     @cached_property
     def versions_by_name(self) -> Mapping[str, ShapeVersion]:

@@ -84,7 +84,7 @@ def _have(work: _Work, row: Field, wanted: Any) -> Any:
     if row.path == "addons.load":
         return list(work.context.live.loaded_addons.get(work.live.deployment_id, ())) or None
     if row.path == "router":
-        covering = work.context.routers_of.get(work.live.name, ())
+        covering = work.context.routers_of.get(work.live.deployment_id, ())
         return wanted if wanted in covering else next(iter(covering), None)
     return live_value(work.context, work.live, row.path)
 

@@ -98,7 +98,7 @@ def _stays_away(context: Context, change: Change) -> bool:
     router = entry.fields.get("router") if entry else None
     if router is None or any(step.verb in ROUTER_VERBS for step in change.steps):
         return False
-    return change.live is None or router not in context.routers_of.get(change.live.name, ())
+    return change.live is None or router not in context.routers_of.get(change.live.deployment_id, ())
 
 
 def with_sets(spec: Spec, options: PlanOptions) -> Spec:

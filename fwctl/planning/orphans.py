@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fwctl.live.model import LiveDeployment
-from fwctl.live.normalise import short_id
+from fwctl.live.routers import members
 from fwctl.planning.context import Context
 from fwctl.planning.model import Change
 from fwctl.planning.steps import delete_step, strategy_of, with_steps
@@ -41,7 +41,8 @@ def expired_changes(context: Context) -> list[Change]:
 def delete(context: Context, name: str, live: LiveDeployment, reason: str) -> Change:
     """The removal of one deployment; the guards decide whether it may happen."""
     lost = name in context.options.allow_traffic_loss or context.is_over(live)
-    notes = tuple(_left_behind(context, live, router) for router in context.routers_of.get(live.name, ()))
+    routers = context.routers_of.get(live.deployment_id, ())
+    notes = tuple(_left_behind(context, live, router) for router in routers)
     change = Change(name, live.deployment_id, ("delete",), reason=reason, live=live, notes=notes)
     return with_steps(context, change, [delete_step(live.deployment_id, ignore_checks=lost)])
 
@@ -49,8 +50,7 @@ def delete(context: Context, name: str, live: LiveDeployment, reason: str) -> Ch
 def _left_behind(context: Context, live: LiveDeployment, router: str) -> str:
     """What the platform does with a router whose deployment goes is not published."""
     row = context.live.routers[router]
-    members = {short_id(str(name)) for name in row["deployments"]}
-    others = ",".join(sorted(members - {live.deployment_id}))
+    others = ",".join(sorted(members(row) - {live.deployment_id}))
     way_out = (
         f"firectl router update {router} --deployments={others} --strategy={strategy_of(row)}"
         if others

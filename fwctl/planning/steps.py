@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -14,6 +14,7 @@ from fwctl.firectl.argv import CREATE, UPDATE, build, missing_flags
 from fwctl.live.marker import TAG_PREFIX, format_tags, join_description
 from fwctl.live.model import LiveDeployment, Marker
 from fwctl.live.normalise import all_tags
+from fwctl.live.routers import members
 from fwctl.planning.blocking import blocked
 from fwctl.planning.context import Context, problem
 from fwctl.planning.desired import Desired
@@ -134,17 +135,18 @@ def router_steps(context: Context, desired: Desired, deployment_id: str) -> list
     router = desired.values.get("router")
     if router is None:
         return []
-    own = deployment_name(context, deployment_id)
     exists = router in context.live.routers
     first = context.behind_router.get(router, ())[:1] == (desired.entry.name,)
     verb = ROUTER_VERBS[1] if exists or not first else ROUTER_VERBS[0]
-    return [_router_step(context, verb, router, _members(context, router, desired.entry.name) | {own})]
+    others = _members(context, router, desired.entry.name)
+    return [_router_step(context, verb, router, others | {deployment_id})]
 
 
-def _router_step(context: Context, verb: str, router: str, members: set[str]) -> Step:
+def _router_step(context: Context, verb: str, router: str, ids: Set[str]) -> Step:
     """`router update` falls back to a default strategy unless it is told one, so it is always told."""
     strategy = strategy_of(context.live.routers.get(router))
-    return Step(verb, router, {"deployments": sorted(members), "strategy": strategy})
+    names = [f"accounts/{context.spec.account}/deployments/{key}" for key in sorted(ids)]
+    return Step(verb, router, {"deployments": names, "strategy": strategy})
 
 
 def strategy_of(router: Mapping[str, Any] | None) -> str:
@@ -155,29 +157,19 @@ def strategy_of(router: Mapping[str, Any] | None) -> str:
     return there.removeprefix("STRATEGY_").lower().replace("_", "-")
 
 
-def deployment_name(context: Context, deployment_id: str) -> str:
-    return f"accounts/{context.spec.account}/deployments/{deployment_id}"
-
-
 def replace_behind_router(context: Context, router: str, *, leaves: str, joins: str) -> list[Step]:
     """One deployment (ID) of a replacement takes the other's place behind a router."""
-    members = _members_now(context, router) - {deployment_name(context, leaves)}
-    return [_router_step(context, ROUTER_VERBS[1], router, members | {deployment_name(context, joins)})]
-
-
-def _members_now(context: Context, router: str) -> set[str]:
-    row = context.live.routers.get(router) or {}
-    return {str(item) for item in row.get("deployments") or ()}
+    stay = members(context.live.routers.get(router)) - {leaves}
+    return [_router_step(context, ROUTER_VERBS[1], router, stay | {joins})]
 
 
 def _members(context: Context, router: str, name: str) -> set[str]:
     """What the router covers now, and what earlier entries of this run added."""
-    members = _members_now(context, router)
+    found = set(members(context.live.routers.get(router)))
     for other in takewhile(lambda other: other != name, context.behind_router.get(router, ())):
-        found = context.matches.by_name[other].current
-        key = found.deployment_id if found else context.spec.deployments[other].deployment_id
-        members.add(deployment_name(context, key))
-    return members
+        live = context.matches.by_name[other].current
+        found.add(live.deployment_id if live else context.spec.deployments[other].deployment_id)
+    return found
 
 
 def delete_step(deployment_id: str, *, hard: bool = False, ignore_checks: bool = False) -> Step:

@@ -59,5 +59,20 @@ def test_text_that_looks_like_a_reference_is_left_out() -> None:
     assert "left_out" in codes(found)
 
 
+def test_a_router_is_written_where_a_spec_can_name_it() -> None:
+    platform = Platform([row("a"), row("b"), row("c", placement={"region": "US_IOWA_1"})])
+    platform.routers = [
+        {"name": "accounts/acme/routers/talk", "deployments": ["accounts/acme/deployments/a", "b", "c"]},
+        {"name": "accounts/acme/routers/all", "deployments": ["b"]},
+    ]
+    found = draft_of(read_live(platform, None, CAPS, account=ACCOUNT), None, None)
+    assert [entry.values.get("router") for entry in found.entries] == ["talk", None, None]
+    left_out = [item.message for item in found.remarks if "router" in item.message]
+    assert left_out == [
+        "b: router is left out: it stands behind all and talk",
+        "c: router is left out: it stands behind talk",
+    ]
+
+
 def test_one_that_is_not_ready_is_imported_with_a_remark() -> None:
     assert "not_ready" in codes(draft(row("a", state="FAILED")))
