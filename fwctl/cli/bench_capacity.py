@@ -58,7 +58,7 @@ class Search:
         int, typer.Option("--looks", metavar="N", help="Most runs of one rate while it is open [4].")
     ] = 4
     cache: Annotated[
-        str, typer.Option("--cache", metavar="STATE", help="Prompt cache: cold or natural [natural].")
+        str, typer.Option("--cache", metavar="natural|cold", help="What the prompt cache may do [natural].")
     ] = "natural"
     no_selftest: Annotated[
         bool, typer.Option("--no-selftest", help="Do not measure the error of this machine first.")

@@ -26,7 +26,7 @@ class Machines:
     """Who makes the load: this machine, or several on Locust."""
 
     engine: Annotated[
-        str, typer.Option("--engine", metavar="NAME", help="Who spreads the load: fwctl or locust [fwctl].")
+        str, typer.Option("--engine", metavar="fwctl|locust", help="Who spreads the load [fwctl].")
     ] = "fwctl"
     master: Annotated[bool, typer.Option("--master", help="Locust: wait for workers of other machines.")] = (
         False

@@ -38,7 +38,7 @@ class Load:
         typer.Option("--sweep", metavar="N,N,...", help="Several loads in turn: 1,2,4,8 or 1/s,2/s."),
     ] = None
     arrivals: Annotated[
-        str, typer.Option("--arrivals", metavar="KIND", help="Of --rate: poisson or constant [poisson].")
+        str, typer.Option("--arrivals", metavar="poisson|constant", help="Of --rate [poisson].")
     ] = "poisson"
     duration: Annotated[
         str | None,
@@ -60,7 +60,7 @@ class Load:
     ] = "30s"
     cache: Annotated[
         str,
-        typer.Option("--cache", metavar="STATE", help="Prompt cache: cold, warm or natural [natural]."),
+        typer.Option("--cache", metavar="natural|cold|warm", help="What the prompt cache may do [natural]."),
     ] = "natural"
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of order and arrivals [1].")] = 1
 

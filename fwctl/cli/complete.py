@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fwctl.cli import registry, words
-from fwctl.cli.options import AUTH_MODES, COMMON
+from fwctl.cli.options import COMMON
 
 _KEY = re.compile(r"^(\s+)([a-z0-9][a-z0-9-]*):")
 _LARGEST_BYTES = 2**24
@@ -27,7 +27,7 @@ class _Option:
     name: str
     flags: tuple[str, ...]
     help: str
-    switch: bool
+    metavar: str | None  # None: a switch
 
 
 def complete(typed: Sequence[str], folder: Path) -> Candidates:
@@ -42,18 +42,18 @@ def complete(typed: Sequence[str], folder: Path) -> Candidates:
     options = [*_common(), *_own(entry)]
     if rest and rest[-1].startswith("-"):
         option = next((item for item in options if rest[-1] in item.flags), None)
-        if option is not None and not option.switch:
-            return _starting(word, _values(option.name, entry, rest, folder))
+        if option is not None and option.metavar is not None:
+            return _starting(word, _values(option.name, option.metavar, entry, rest, folder))
     if word.startswith("--") and "=" in word:
         flag, _, start = word.partition("=")
         option = next((item for item in options if flag in item.flags), None)
-        values = _values(option.name, entry, rest, folder) if option else []
+        values = _values(option.name, option.metavar or "", entry, rest, folder) if option else []
         return [(f"{flag}={value}", text) for value, text in _starting(start, values)]
     if word.startswith("-"):
         return _starting(word, [(flag, item.help) for item in options for flag in item.flags])
     found: Candidates = []
-    for name in _arguments(entry):
-        found += _starting(word, _values(name, entry, rest, folder))
+    for name, metavar in _words(entry).get("arguments", ()):
+        found += _starting(word, _values(name, metavar, entry, rest, folder))
     return found
 
 
@@ -115,16 +115,12 @@ def _starting(word: str, candidates: Iterable[tuple[str, str]]) -> Candidates:
 
 
 def _common() -> list[_Option]:
-    return [_Option(item.name, item.flags, item.help, item.metavar is None) for item in COMMON]
+    return [_Option(item.name, item.flags, item.help, item.metavar) for item in COMMON]
 
 
 def _own(entry: registry.Entry) -> list[_Option]:
     rows = _words(entry).get("options", ())
-    return [_Option(name, tuple(flags), text, switch) for name, flags, text, switch in rows]
-
-
-def _arguments(entry: registry.Entry) -> list[str]:
-    return list(_words(entry).get("arguments", ()))
+    return [_Option(name, tuple(flags), text, metavar) for name, flags, text, metavar in rows]
 
 
 def _words(entry: registry.Entry) -> dict[str, Any]:
@@ -132,42 +128,51 @@ def _words(entry: registry.Entry) -> dict[str, Any]:
     return found
 
 
-def _values(name: str, entry: registry.Entry, rest: Sequence[str], folder: Path) -> Candidates:
+def _values(name: str, metavar: str, entry: registry.Entry, rest: Sequence[str], folder: Path) -> Candidates:
+    """What an option or argument takes. Small letters of a metavar (`poisson|constant`) are typed as such."""
     if name == "format":
         return _plain(_words(entry).get("formats", ()))
     if name in _NAMES:
         paths = [folder / word for word in rest if (folder / word).exists()] or [folder / "configs"]
         return _plain(deployment_names(paths))
-    provider = _VALUES.get(name)
-    return _plain(provider()) if provider else []
+    if metavar in _VALUES:
+        return list(_VALUES[metavar]())
+    return _plain(part for part in metavar.split("|") if part.islower())
 
 
 def _plain(values: Iterable[str]) -> Candidates:
     return [(value, "") for value in values]
 
 
-def _accelerators() -> Iterable[str]:
+def _accelerators() -> Candidates:
     from fwctl.catalog.enums import ACCELERATORS
 
-    return ACCELERATORS
+    return _plain(ACCELERATORS)
 
 
-def _precisions() -> Iterable[str]:
+def _precisions() -> Candidates:
     from fwctl.catalog.enums import PRECISIONS
 
-    return PRECISIONS
+    return _plain(PRECISIONS)
 
 
-def _fields() -> Iterable[str]:
+def _fields() -> Candidates:
     from fwctl.catalog.fields import FIELDS
 
-    return (f"deployments.*.{row.path}" for row in FIELDS)
+    return [(row.path, row.doc) for row in FIELDS]
+
+
+def _rules() -> Candidates:
+    from fwctl.spec.rulebook import rules
+
+    return [(rule.code, rule.title) for rule in rules()]
 
 
 # Options and arguments that take logical names of deployments.
 _NAMES = frozenset(
     (
         "names",
+        "deployment",
         "target",
         "exclude",
         "adopt",
@@ -177,13 +182,9 @@ _NAMES = frozenset(
         "rollback",
     )
 )
-_VALUES: dict[str, Callable[[], Iterable[str]]] = {
-    "auth": lambda: AUTH_MODES,
-    "firectl": lambda: ("sim",),
-    "shell": lambda: ("bash", "zsh", "fish"),
-    "accelerator": _accelerators,
-    "precision": _precisions,
-    "field": _fields,
-    "engine": lambda: ("fireworks", "vllm", "sglang", "ideal"),
-    "verify": lambda: ("request",),
+_VALUES: dict[str, Callable[[], Candidates]] = {
+    "GPU": _accelerators,
+    "PRECISION": _precisions,
+    "FIELD": _fields,
+    "CODE": _rules,
 }

@@ -13,7 +13,10 @@ FILE = Path(__file__).with_name("words.json")
 
 
 def read() -> dict[str, Any]:
-    """Command -> `arguments` (names), `formats`, `options` ([name, flags, help, switch])."""
+    """Command -> `formats`, `arguments` ([name, metavar]), `options` ([name, flags, help, metavar]).
+
+    The metavar of a switch is None.
+    """
     found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
@@ -31,7 +34,7 @@ def dumps(words: dict[str, Any]) -> str:
 
 
 def _of(entry: Any) -> dict[str, Any]:
-    from typer.models import OptionInfo
+    from typer.models import ArgumentInfo, OptionInfo
 
     from fwctl.cli.build import load
 
@@ -39,11 +42,11 @@ def _of(entry: Any) -> dict[str, Any]:
     options, arguments = [], []
     for parameter in command.parameters:
         notes = getattr(parameter.annotation, "__metadata__", ())
-        info = next((note for note in notes if isinstance(note, OptionInfo)), None)
-        if info is None:
-            arguments.append(parameter.name)
+        info = next(note for note in notes if isinstance(note, (ArgumentInfo, OptionInfo)))
+        if isinstance(info, ArgumentInfo):
+            arguments.append([parameter.name, info.metavar])
             continue
         flags = [flag for flag in (info.default, *(info.param_decls or ())) if isinstance(flag, str)]
         switch = getattr(parameter.annotation, "__origin__", None) is bool
-        options.append([parameter.name, flags, info.help or "", switch])
+        options.append([parameter.name, flags, info.help or "", None if switch else info.metavar])
     return {"arguments": arguments, "formats": list(command.formats), "options": options}

@@ -24,7 +24,7 @@ from fwctl.report.model import Report
 def bench_capacity(
     call: Call,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Logical name of the deployment.")],
+    deployment: Annotated[str, typer.Argument(metavar="NAME", help="Logical name of the deployment.")],
     suite: Annotated[
         Path | None, typer.Option("--suite", metavar="FILE", help="Prompt set [slo.at.suite of the spec].")
     ] = None,
@@ -41,7 +41,7 @@ def bench_capacity(
     from fwctl.measure.capacity import search as find
     from fwctl.measure.capacity_run import loader
 
-    work = Work(call, name, arms, search, suite)
+    work = Work(call, deployment, arms, search, suite)
     sizes = work.sizes()
     with ExitStack() as stack:
         setup = work.setup(stack)

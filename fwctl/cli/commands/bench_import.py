@@ -21,7 +21,9 @@ def bench_import(
     call: Call,
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What the other tool recorded.")],
-    source: Annotated[str, typer.Option("--from", metavar="KIND", help="openai-batch, chat-log or trace.")],
+    source: Annotated[
+        str, typer.Option("--from", metavar="openai-batch|chat-log|trace", help="What FILE is.")
+    ],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The prompt set to write.")],
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Stop after N prompts.")] = None,
     sample: Annotated[

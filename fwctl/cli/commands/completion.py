@@ -36,7 +36,11 @@ _fwctl() {
         _files
     fi
 }
-compdef _fwctl fwctl
+if [[ ${funcstack[1]} == _fwctl ]]; then  # loaded by the first completion, which still waits
+    _fwctl "$@"
+else
+    compdef _fwctl fwctl
+fi
 """,
     "fish": """\
 function __fwctl_complete

@@ -20,7 +20,8 @@ def eval_show(
     base: Annotated[str, typer.Argument(metavar="BASE", help="DIR or DIR:TARGET.")],
     candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="DIR or DIR:TARGET.")],
     what: Annotated[
-        str, typer.Option("--what", metavar="KIND", help="lost, gained, broken, or wrong on both [lost].")
+        str,
+        typer.Option("--what", metavar="lost|gained|broken|wrong", help="wrong: in both [lost]."),
     ] = "lost",
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most this many [5].")] = 5,
 ) -> Report:

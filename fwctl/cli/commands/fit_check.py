@@ -34,10 +34,10 @@ class Question:
     ] = None
     model: Annotated[str | None, _option("--model", "NAME", "Model name; finds its architecture.")] = None
     accelerator: Annotated[
-        str | None, _option("--accelerator", "NAME", "GPU type, for example H100 or NVIDIA_H200_141GB.")
+        str | None, _option("--accelerator", "GPU", "GPU type, for example H100 or NVIDIA_H200_141GB.")
     ] = None
     count: Annotated[int | None, _option("--count", "N", "GPUs of one replica [1].")] = None
-    precision: Annotated[str | None, _option("--precision", "NAME", "Serving precision [BF16].")] = None
+    precision: Annotated[str | None, _option("--precision", "PRECISION", "Serving precision [BF16].")] = None
     kv_precision: Annotated[
         str | None, _option("--kv-precision", "NAME", "Precision of the KV cache: fp16, fp8, fp8_ds_mla ...")
     ] = None
@@ -47,7 +47,7 @@ class Question:
     ] = None
     engine: Annotated[
         str | None,
-        _option("--engine", "NAME", "Memory policy: fireworks, vllm, sglang or ideal [fireworks]."),
+        _option("--engine", "fireworks|vllm|sglang|ideal", "Memory policy [fireworks]."),
     ] = None
     engine_utilization: Annotated[
         float | None, _option("--engine-utilization", "SHARE", "Share of GPU memory that the engine takes.")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TEMPLATE = """\
 # yaml-language-server: $schema=../fwctl.schema.json
 # (`fwctl schema > fwctl.schema.json` writes the schema that the line above gives to editors.)
-# `fwctl explain deployments.*.replicas.min` explains a field, `fwctl validate` checks this file.
+# `fwctl explain replicas.min` explains a field, `fwctl validate` checks this file.
 apiVersion: fwctl/v1
 account: {account}
 stack: default            # who owns these deployments; plan never touches another stack's

@@ -27,7 +27,7 @@ def schema(call: Call) -> Report:  # noqa: ARG001 - every command takes the call
 
 
 @command(
-    "fwctl explain deployments.*.replicas.min",
+    "fwctl explain replicas.max",
     "fwctl explain autoscaling",
     "fwctl explain settings.prices --format json",
 )

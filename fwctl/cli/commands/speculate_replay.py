@@ -150,7 +150,8 @@ def speculate_replay(
     ] = 0.1,
     jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="Processes [1].")] = 1,
     engine: Annotated[
-        str, typer.Option("--engine", metavar="E", help="local, or ray for a cluster [local].")
+        str,
+        typer.Option("--engine", metavar="local|ray", help="This machine, or a cluster [local]."),
     ] = "local",
 ) -> Report:
     """Replay traces through every source of drafts, by the greedy verify rule, token by token.
