@@ -195,6 +195,20 @@ words=(fwctl fit); CURRENT=2; _fwctl
     assert second.split(":")[0] == "fit-check"
 
 
+@shell("zsh")
+def test_zsh_completes_at_the_first_tab_from_a_file_in_fpath(box: Sandbox) -> None:
+    body = """
+fwctl completion zsh > _fwctl
+fpath=($PWD $fpath)
+autoload -Uz compinit && compinit -D -u
+_describe() { print -l -- "${(@P)2}"; }
+words=(fwctl fit); CURRENT=2; _fwctl
+"""
+    done = box.run("zsh", "-f", "-c", body, **with_fwctl(box))
+    assert done.code == 0, done.err
+    assert done.out.startswith("fit-check:")
+
+
 @shell("fish")
 def test_fish_loads_the_script_and_completes(box: Sandbox) -> None:
     body = """
