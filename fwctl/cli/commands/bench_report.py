@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def bench_report(
     call: Call,
     *,
-    folders: Annotated[list[str], typer.Argument(metavar="DIR...", help="Folders of bench runs.")],
+    folders: Annotated[list[str], typer.Argument(metavar="DIR", help="Folders of bench runs.")],
     charts: Annotated[
         Path | None, typer.Option("--charts", metavar="DIR", help="Write every chart as an SVG file too.")
     ] = None,

@@ -18,7 +18,7 @@ from fwctl.planning.options import Intent, PlanOptions
 from fwctl.report.model import Report
 
 Names = Annotated[
-    list[str], typer.Argument(metavar="NAME...", help="Logical names, or deployment IDs.", show_default=False)
+    list[str], typer.Argument(metavar="NAME", help="Logical names, or deployment IDs.", show_default=False)
 ]
 
 

@@ -21,7 +21,7 @@ from fwctl.spec.model import Spec
 Names = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="NAME...",
+        metavar="NAME",
         help="Logical names or IDs; every deployment of the specs unless given.",
         show_default=False,
     ),
