@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fwctl.errors import Diagnostic, Severity
+from fwctl.spec.model import Evidence
 from fwctl.spec.nodes import Mapping, Node, Scalar
 from fwctl.spec.nodes import Sequence as ListNode
 from fwctl.spec.parse import ParsedFile
 from fwctl.spec.report import Report, shown
-from fwctl.spec.rules.registry import RULES
+from fwctl.spec.rules.registry import RULES, Rule
 from fwctl.spec.sources import Source
 
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*fwctl[ \t]*:[^\r\n]*", re.MULTILINE)
@@ -30,7 +31,7 @@ class _Ignore:
     used: set[str] = field(default_factory=set)
 
 
-def silence(files: Sequence[ParsedFile], report: Report, *, has_evidence: bool) -> None:
+def silence(files: Sequence[ParsedFile], report: Report, evidence: Evidence) -> None:
     """Drop warnings that a comment names, and say what is wrong with the comments (FW407, FW408)."""
     ignores = [found for file in files if file.root is not None for found in _in_file(file, report)]
     if not ignores:
@@ -41,7 +42,7 @@ def silence(files: Sequence[ParsedFile], report: Report, *, has_evidence: bool) 
     unwanted = {at for at, diagnostic in enumerate(report.found) if _silenced(diagnostic, by_line)}
     report.discard(unwanted)
     for ignore in ignores:
-        _unused(ignore, report, has_evidence)
+        _unused(ignore, report, evidence)
 
 
 def _silenced(diagnostic: Diagnostic, by_line: dict[tuple[str, int], list[_Ignore]]) -> bool:
@@ -127,10 +128,15 @@ class _Lines:
         return following
 
 
-def _unused(ignore: _Ignore, report: Report, has_evidence: bool) -> None:
+def _judged(rule: Rule, evidence: Evidence) -> bool:
+    """False when the rule is silent for want of facts, not because all is well."""
+    return not rule.needs or (evidence.read and bool(getattr(evidence, rule.needs)))
+
+
+def _unused(ignore: _Ignore, report: Report, evidence: Evidence) -> None:
     for code in ignore.codes or ("",):
         rule = RULES.get(code)
-        if code in ignore.used or (rule is not None and rule.needs_evidence and not has_evidence):
+        if code in ignore.used or (rule is not None and not _judged(rule, evidence)):
             continue
         if rule is None:
             message = f"{code or 'an empty list'} is no code that can be silenced"

@@ -77,7 +77,7 @@ def load_given(
         if callable(evidence):
             run, known = _informed(run, report, evidence)
         run_rules(run.view, report)
-        silence(files, report, has_evidence=known is not None and known.read)
+        silence(files, report, known or Evidence(read=False))
         diagnostics = report.finish(strict=strict)
         names = tuple(file.source.file for file in files if not file.is_defaults)
         failed = any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)

@@ -56,7 +56,7 @@ def page(found: Rule) -> str:
     """The page of docs/rules/<code>.md."""
     parts = sections(found)
     lines = [f"# {found.code}: {parts['title']}", "", f"Severity: {found.severity.value}."]
-    if found.needs_evidence:
+    if found.needs:
         lines[-1] += " Parts of it need measurements and are silent where none are read."
     for label in ("What it checks", "Why it is bad", "Example", "Use instead"):
         text = parts.get(label, "")

@@ -48,6 +48,17 @@ def test_several_codes_of_one_comment() -> None:
     assert codes(load_text(text, evidence=Evidence(tested_replicas={"chat": 2}))) == ["FW408"]
 
 
+def test_a_code_that_lacks_its_facts_is_not_called_useless() -> None:
+    text = spec(precision="precision: FP8  # fwctl: ignore[FW404] validated")
+    bench_alone = Evidence(tested_replicas={"chat": 2})
+    assert codes(load_text(text, evidence=bench_alone)) == []
+    model = "accounts/fireworks/models/llama-v3p1-8b-instruct"
+    known = Evidence(tested_replicas={"chat": 2}, model_precision={model: "BF16"})
+    assert codes(load_text(text, evidence=known)) == []
+    same = Evidence(tested_replicas={"chat": 2}, model_precision={model: "FP8"})
+    assert codes(load_text(text, evidence=same)) == ["FW408"]
+
+
 def test_a_reason_is_wanted() -> None:
     assert codes(load_text(silenced("# fwctl: ignore[FW401]"))) == ["FW407"]
 
@@ -123,7 +134,7 @@ def test_a_comment_in_an_unreadable_file_is_not_judged() -> None:
 def test_evidence_codes_are_judged_only_with_evidence() -> None:
     text = spec("lifecycle: {prevent_destroy: true}  # fwctl: ignore[FW404, FW410] x")
     assert codes(load_text(text)) == []
-    problem = load_text(text, evidence=Evidence(tested_replicas={"chat": 2}))
+    problem = load_text(text, evidence=Evidence({"chat": 2}, {}, {"m": "BF16"}, {"chat": 9.0}))
     assert codes(problem) == ["FW408", "FW408"]
     assert only(load_text(text.replace("FW404, FW410", "FW401"))).position is not None
     assert found(load_text(text, strict=True)) == []

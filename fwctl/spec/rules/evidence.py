@@ -12,7 +12,7 @@ from fwctl.spec.view import Finding, View
 _TARGET = "autoscaling.load_targets.concurrent_requests"
 
 
-@deployment_rule("FW404", Severity.WARNING, needs_evidence=True)
+@deployment_rule("FW404", Severity.WARNING, needs="model_precision")
 def quantised_without_evaluation(d: View) -> Iterator[Finding]:
     """A precision below the checkpoint's own, without a passing evaluation.
 
@@ -48,7 +48,7 @@ def quantised_without_evaluation(d: View) -> Iterator[Finding]:
     )
 
 
-@deployment_rule("FW410", Severity.WARNING, needs_evidence=True)
+@deployment_rule("FW410", Severity.WARNING, needs="conversations")
 def more_than_memory_holds(d: View) -> Iterator[Finding]:
     """More requests in flight than KV memory holds.
 

@@ -198,8 +198,8 @@ page(
     """A comment that silences nothing.
 
     What it checks: every code of an ignore silences a warning on its line, or on the next line with
-    content when the comment stands alone. Errors cannot be silenced. Codes that need measurements are
-    only judged where measurements are read.
+    content when the comment stands alone. Errors cannot be silenced. Codes that need measurements, or
+    facts of `fwctl.lock`, are only judged where those are there.
 
     Why it is bad: it hides the next warning of that code, which nobody has seen yet.
 

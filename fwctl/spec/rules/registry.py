@@ -14,12 +14,15 @@ RunCheck = Callable[[RunView], Iterator[tuple[View | None, Finding]]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One code: `title` is the first line of its page, `page` the whole text."""
+    """One code: `title` is the first line of its page, `page` the whole text.
+
+    needs: the part of `spec.model.Evidence` without which the rule says nothing; empty for most rules.
+    """
 
     code: str
     severity: Severity
     page: str
-    needs_evidence: bool = False
+    needs: str = ""
 
     @property
     def title(self) -> str:
@@ -31,9 +34,9 @@ DEPLOYMENT_CHECKS: list[tuple[Rule, DeploymentCheck]] = []
 RUN_CHECKS: list[tuple[Rule, RunCheck]] = []
 
 
-def _register(code: str, severity: Severity, page: str | None, needs_evidence: bool = False) -> Rule:
+def _register(code: str, severity: Severity, page: str | None, needs: str = "") -> Rule:
     assert code not in RULES
-    RULES[code] = Rule(code, severity, page or "", needs_evidence)
+    RULES[code] = Rule(code, severity, page or "", needs)
     return RULES[code]
 
 
@@ -43,12 +46,12 @@ def page(code: str, severity: Severity, text: str) -> None:
 
 
 def deployment_rule(
-    code: str, severity: Severity, *, needs_evidence: bool = False
+    code: str, severity: Severity, *, needs: str = ""
 ) -> Callable[[DeploymentCheck], DeploymentCheck]:
     """Register a rule that looks at one deployment."""
 
     def register(check: DeploymentCheck) -> DeploymentCheck:
-        DEPLOYMENT_CHECKS.append((_register(code, severity, check.__doc__, needs_evidence), check))
+        DEPLOYMENT_CHECKS.append((_register(code, severity, check.__doc__, needs), check))
         return check
 
     return register

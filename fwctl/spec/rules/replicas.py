@@ -97,7 +97,7 @@ def scales_to_zero(d: View) -> Iterator[Finding]:
         )
 
 
-@deployment_rule("FW403", Severity.WARNING, needs_evidence=True)
+@deployment_rule("FW403", Severity.WARNING, needs="read")
 def never_tested(d: View) -> Iterator[Finding]:
     """A maximum that no load test has reached, or that leaves no room.
 
