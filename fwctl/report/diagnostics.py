@@ -32,7 +32,9 @@ def write_diagnostic(page: Page, item: Diagnostic, indent: int = 0) -> None:
     if item.suggestion:
         page.line(Span("fix: ", "green"), item.suggestion, indent=indent + 2)
     if item.docs:
-        page.line(Span("see: ", "dim"), item.docs, indent=indent + 2)
+        # The pages of rules come with the program; an installation has no folder docs/.
+        pages = f"fwctl rules {item.code}" if item.docs.startswith("docs/rules/") else item.docs
+        page.line(Span("see: ", "dim"), pages, indent=indent + 2)
 
 
 def count_line(diagnostics: Sequence[Diagnostic]) -> str:

@@ -26,7 +26,7 @@ def test_place_code_snippet_caret_fix_and_page() -> None:
         "  9 |     replicas: {min: 5, max: 2}\n"
         "    |                      ^\n"
         "  fix: raise max to 5\n"
-        "  see: docs/rules/FW302.md\n"
+        "  see: fwctl rules FW302\n"
     )
 
 
