@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from fwctl.catalog.adapt_fields import ADAPT_FIELDS
 from fwctl.catalog.enums import OPEN_LISTS, SHAPE_PRESETS, VALUES
 from fwctl.catalog.experiment_fields import EXPERIMENT_FIELDS
 from fwctl.catalog.field import Effect, Field, Kind, Owner
@@ -49,61 +50,73 @@ def _of_kind(name: str, body: tuple[str, ...] | None) -> dict[str, Any]:
 
 
 def _body(name: str, body: tuple[str, ...] | None) -> dict[str, Any]:
-    if body is None:
-        return {}
     known: dict[str, Any] = dict.fromkeys(ENVELOPE, True)
     if name == "Experiment":
         return _experiment(known)
+    if name == "Adapt":
+        return _closed(known | _properties(ADAPT_FIELDS), _required(ADAPT_FIELDS))
+    if body is None:
+        return {}
     if name != FILE_KINDS[0].name:
         keys: dict[str, Any] = {
             key: {"description": f"Checked by the commands of kind {name}."} for key in body
         }
-        return {
-            "properties": {**known, **keys},
-            "patternProperties": {"^x-": True},
-            "additionalProperties": False,
-        }
+        return _closed(known | keys, [])
     children = run_group().children
-    return {
-        "properties": {
-            **known,
-            **{key: _member(children[key]) for key in ("settings", "budget")},
-            "defaults": {"$ref": "#/$defs/deployment", "description": _description(children["defaults"])},
-            "deployments": {
-                "type": "object",
-                "description": _description(children["deployments"]),
-                "minProperties": 1,
-                "propertyNames": {"pattern": _ID},
-                "additionalProperties": {"$ref": "#/$defs/deployment"},
-            },
-        },
-        "required": ["deployments"],
-        "anyOf": [{"required": ["defaults"]}, _complete_deployments()],
-        "patternProperties": {"^x-": True},
-        "additionalProperties": False,
+    deployments = {
+        "type": "object",
+        "description": _description(children["deployments"]),
+        "minProperties": 1,
+        "propertyNames": {"pattern": _ID},
+        "additionalProperties": {"$ref": "#/$defs/deployment"},
     }
+    properties = {
+        **known,
+        **{key: _member(children[key]) for key in ("settings", "budget")},
+        "defaults": {"$ref": "#/$defs/deployment", "description": _description(children["defaults"])},
+        "deployments": deployments,
+    }
+    complete = {"anyOf": [{"required": ["defaults"]}, _complete_deployments()]}
+    return _closed(properties, ["deployments"]) | complete
 
 
 def _experiment(known: dict[str, Any]) -> dict[str, Any]:
     """Candidates have the fields of deployments, most of which may stand in `base`."""
-    children = {
-        key: member for key, member in group_of(EXPERIMENT_FIELDS).children.items() if key not in ENVELOPE
-    }
+    fields = _properties(EXPERIMENT_FIELDS)
     deployment = {"$ref": "#/$defs/deployment"}
+    candidates = {
+        "type": "object",
+        "description": fields["candidates"]["description"],
+        "minProperties": 2,
+        "maxProperties": 4,
+        "additionalProperties": deployment,
+    }
+    base = {**deployment, "description": fields["base"]["description"]}
+    return _closed({**known, **fields, "base": base, "candidates": candidates}, _required(EXPERIMENT_FIELDS))
+
+
+def _properties(rows: tuple[Field, ...]) -> dict[str, Any]:
+    """What rows without the envelope say, key by key."""
+    found: dict[str, Any] = {}
+    for key, member in group_of(rows).children.items():
+        if isinstance(member, Group):
+            needed = (row.path.partition(".") for row in rows if row.required)
+            found[key] = _group(member, [rest for head, _, rest in needed if head == key])
+        elif key not in ENVELOPE:
+            found[key] = _member(member)
+    return found
+
+
+def _required(rows: tuple[Field, ...]) -> list[str]:
+    """Keys of a file without which it says nothing."""
+    return [*dict.fromkeys(row.path.partition(".")[0] for row in rows if row.required)]
+
+
+def _closed(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    """A file with these keys, and with keys that only hold anchors."""
     return {
-        "properties": {
-            **known,
-            **{key: _member(member) for key, member in children.items()},
-            "base": {**deployment, "description": _description(children["base"])},
-            "candidates": {
-                "type": "object",
-                "description": _description(children["candidates"]),
-                "minProperties": 2,
-                "maxProperties": 4,
-                "additionalProperties": deployment,
-            },
-        },
-        "required": [row.path for row in EXPERIMENT_FIELDS if row.required],
+        "properties": properties,
+        "required": required,
         "patternProperties": {"^x-": True},
         "additionalProperties": False,
     }
@@ -187,6 +200,14 @@ def _targets(row: Field) -> dict[str, Any]:
     }
 
 
+def _tags(row: Field) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "type": "object",
+        "additionalProperties": {"type": "string", "minLength": 1},
+    }
+    return result if row.max_items is None else {**result, "maxProperties": row.max_items}
+
+
 def _schedules(row: Field) -> dict[str, Any]:
     required = [child.path for child in row.children if child.required]
     return {"type": "array", "maxItems": row.max_items, "items": _group(group_of(row.children), required)}
@@ -209,10 +230,6 @@ _TYPES: dict[Kind, Callable[[Field], dict[str, Any]]] = {
         "items": {"type": "string", "pattern": r"^\$\{env:[A-Za-z_][A-Za-z0-9_]*\}$"},
     },
     Kind.TARGETS: _targets,
-    Kind.TAGS: lambda row: {
-        "type": "object",
-        "maxProperties": row.max_items,
-        "additionalProperties": {"type": "string", "minLength": 1},
-    },
+    Kind.TAGS: _tags,
     Kind.SCHEDULES: _schedules,
 }

@@ -53,6 +53,13 @@ def test_faults_are_seen_while_typing(name: str) -> None:
 @pytest.mark.parametrize("kind", ["Targets", "Routes", "Watch", "Adapt", "Experiment"])
 def test_other_kinds_have_their_own_body(kind: str) -> None:
     bodies: dict[str, dict[str, Any]] = {
+        "Adapt": {
+            "deployment": "chat",
+            "specs": ["chat.yaml"],
+            "collect": {"traces": ["t.jsonl"]},
+            "train": {"base_models": ["m"]},
+            "evaluate": {"spend_cap": "$20"},
+        },
         "Targets": {"targets": {}},
         "Routes": {"routes": {}},
         "Experiment": {
@@ -74,6 +81,15 @@ def test_experiments_are_helped_like_deployments() -> None:
     for change in ({"spend_cpa": "$2"}, {"base": {"regoin": "US"}}, {"load": {"rate": "5/s"}}):
         assert not VALIDATOR.is_valid({**valid, **change})
     assert not VALIDATOR.is_valid({**valid, "candidates": {"a": {}}})
+
+
+def test_pipelines_are_helped_key_by_key() -> None:
+    page = (ROOT / "docs/adapt.md").read_text()
+    text = page.partition("$ cat > adapt.yaml <<'END'\n")[2].partition("> END")[0]
+    valid = yaml.safe_load("".join(line.removeprefix("> ") for line in text.splitlines(keepends=True)))
+    assert VALIDATOR.is_valid(valid)
+    for key, value in (("colect", {}), ("train", {}), ("evaluate", {"spend_cap": "$2", "draft_tokens": 5})):
+        assert not VALIDATOR.is_valid({**valid, key: value})
 
 
 def test_unknown_top_level_keys_are_seen_but_anchor_holders_are_not() -> None:
