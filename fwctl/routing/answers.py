@@ -15,8 +15,8 @@ BAD_REQUEST = "bad_request"
 UNKNOWN_ROUTE = "unknown_route"
 UNAUTHORIZED = "unauthorized"
 
-# OpenAI's word for the kind of error, by HTTP status.
-_TYPES = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error"}
+# OpenAI's word for the kind of error, by HTTP status; other 4xx are the client's mistake too.
+_TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Tried:
 
 def error_object(code: str, message: str, status: int, tried: Sequence[Tried] = ()) -> dict[str, Any]:
     """The JSON of an error; `fwctl.attempts` lists what was tried."""
-    kind = _TYPES.get(status) or ("rate_limit_error" if status == 429 else "server_error")
+    kind = _TYPES.get(status) or ("invalid_request_error" if status < 500 else "server_error")
     error: dict[str, Any] = {"message": message, "type": kind, "param": None, "code": code}
     document: dict[str, Any] = {"error": error}
     if tried:

@@ -66,7 +66,7 @@ class Server:
             runner = web.ServerRunner(server, shutdown_timeout=0.1)
             await runner.setup()
             site = web.TCPSite(runner, self.host, self.port, backlog=_BACKLOG)
-            watcher = asyncio.ensure_future(self._watch())
+            watcher = asyncio.ensure_future(self._watch(server))
             try:
                 await site.start()
                 bound = runner.addresses[0]
@@ -137,11 +137,14 @@ class Server:
             return None
         return found.st_mtime_ns, found.st_size
 
-    async def _watch(self) -> None:
-        """Reload when the file changes. An editor may write in two steps: wait until it stands still."""
+    async def _watch(self, server: web.Server) -> None:
+        """Drop clients that stay silent, and reload when the file changes. An editor may write in two steps:
+        wait until it stands still."""
+        assert self.proxy is not None
         last = self._seen
         while True:
             await asyncio.sleep(WATCH_S)
+            self.proxy.drop_silent(server.connections)
             now = self._stamp()
             if now == last and now != self._seen and now is not None:
                 self.reload()

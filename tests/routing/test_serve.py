@@ -87,6 +87,7 @@ def test_a_bad_request_is_one_clear_error_and_reaches_no_target(
             response, data = await it.post(body)
             error = json.loads(data)["error"]
             assert (response.status, error["code"]) == (status, code)
+            assert error["type"] == ("not_found_error" if status == 404 else "invalid_request_error")
             assert set(error) == {"message", "type", "param", "code"}
             assert places["a"].bodies == []
 
@@ -262,6 +263,22 @@ def test_a_client_that_does_not_send_its_body_is_cut_off(tmp_path: Path) -> None
             assert await raw(it.url, head) == b""
             assert it.server.proxy.running == 0
             assert places["a"].bodies == []
+
+    run(story)
+
+
+@pytest.mark.parametrize("head", [b"", b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-slow: "])
+def test_a_client_that_does_not_send_its_header_is_cut_off_and_others_are_not(
+    tmp_path: Path, head: bytes
+) -> None:
+    async def story() -> None:
+        async with upstreams(a=GOOD) as (base, _), proxying(tmp_path, config(base, "a")) as it:
+            assert it.server.proxy is not None
+            assert (await it.post())[0].status == 200  # its connection stays open
+            it.server.proxy.header_s = 0.1
+            assert await raw(it.url, head) == b""
+            assert len(it.server.proxy.heard) == 1
+            assert (await it.post())[0].status == 200
 
     run(story)
 
