@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from fwctl.cli.command import Call
 from fwctl.cli.confirm import ask
-from fwctl.cli.eval_options import key_of
 from fwctl.cli.experiment_world import PlatformWorld
+from fwctl.cli.keys import server_key
 from fwctl.cli.places import STATE_FOLDER
 from fwctl.cli.session import Session
 from fwctl.drafting.adapt import Adapt
@@ -45,7 +45,7 @@ class CallDesk:
         ask(self.call, f"type yes to {question}", "yes", yes=self.yes)
 
     def draft_key(self, url: str) -> str | None:
-        return key_of(self.call, url, None, "evaluate.draft_url")
+        return server_key(self.call, url, None, "evaluate.draft_url")
 
     def say(self, text: str) -> None:
         self.world.say(text)

@@ -15,9 +15,10 @@ import typer
 from fwctl.cli.bench_capacity_pool import measure_pool
 from fwctl.cli.bench_options import own_error
 from fwctl.cli.command import Call
-from fwctl.cli.eval_options import Arms, key_of, targets_of
+from fwctl.cli.eval_options import Arms, targets_of
 from fwctl.cli.evidence import evidence_folder
 from fwctl.cli.evidence_setting import Measured, as_named, measured
+from fwctl.cli.keys import server_key
 from fwctl.cli.options import duration_s
 from fwctl.cli.session import Session, load_specs, require_valid
 from fwctl.errors import UsageError
@@ -185,7 +186,7 @@ class Work:
             return targets_of(self.call, replace(arms, target_url=url))
         if arms.target or arms.targets is not None:
             return targets_of(self.call, arms)
-        key = key_of(self.call, url, arms.api_key_env, "--target-url")
+        key = server_key(self.call, url, arms.api_key_env, "--target-url")
         return [Target(self.name, url, resource, key, deployment=resource, api_key_env=arms.api_key_env)]
 
     def _ready(self, stack: ExitStack) -> Callable[[], int]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fwctl.cli.command import Call
-from fwctl.env import FIREWORKS_KEY
-from fwctl.errors import AuthError, UsageError
+from fwctl.cli.keys import server_key
+from fwctl.errors import UsageError
 
 if TYPE_CHECKING:
     from fwctl.measure.target import Target
@@ -102,7 +102,7 @@ def targets_of(call: Call, arms: Arms) -> list[Target]:
         raise UsageError("--target-url needs --model")
     if len(set(models)) < len(models):
         raise UsageError("--model is given twice with the same string")
-    key = key_of(call, arms.target_url, arms.api_key_env, "--target-url")
+    key = server_key(call, arms.target_url, arms.api_key_env, "--target-url")
     return [Target(name, arms.target_url, name, key, api_key_env=arms.api_key_env) for name in models]
 
 
@@ -129,7 +129,7 @@ def means_of(call: Call, servers: Servers, folder: Path, concurrency: int) -> Me
             return None
         if url is None or name is None:
             raise UsageError(f"--{word}-url and --{word}-model belong together")
-        return Model(Endpoint(url, key_of(call, url, variable, f"--{word}-url")), name)
+        return Model(Endpoint(url, server_key(call, url, variable, f"--{word}-url")), name)
 
     return Means(
         folder,
@@ -139,29 +139,3 @@ def means_of(call: Call, servers: Servers, folder: Path, concurrency: int) -> Me
         concurrency,
         call.output.message,
     )
-
-
-def key_of(call: Call, url: str, variable: str | None, option: str) -> str | None:
-    """The key for this server. The Fireworks key goes to Fireworks only, unless it is named.
-
-    Raises AuthError for Fireworks without a key, where every request would fail and be tried again.
-    """
-    from fwctl.measure.target import is_fireworks, url_problem
-
-    if url_problem(url) is not None:
-        raise UsageError(f"{option}: {url_problem(url)}")
-    if variable is None:
-        if not is_fireworks(url):
-            return None
-        found = call.env.environ.get(FIREWORKS_KEY)
-        if not found:
-            raise AuthError(
-                f"{FIREWORKS_KEY} is not set, so Fireworks would answer no request",
-                next_steps=[f"export {FIREWORKS_KEY}=...", f"{option} URL for another server"],
-            )
-        return found
-    key = call.env.environ.get(variable)
-    if not key:
-        raise UsageError(f"the environment variable {variable} is not set")
-    call.env.redactor.register(key)
-    return key

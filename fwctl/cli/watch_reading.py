@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from fwctl.cli.command import Call
+from fwctl.cli.keys import key_for
 from fwctl.cli.places import STATE_FOLDER
 from fwctl.cli.prices import price_list
 from fwctl.cli.session import Session
@@ -88,29 +88,17 @@ class MetricsPage:
 
 
 def metrics_page(call: Call, account: str, url: str | None, key_variable: str | None) -> MetricsPage:
-    """Where the metrics are. The Fireworks key goes to Fireworks only, unless its variable is named."""
-    environ = call.env.environ
+    """Where the metrics are. url: of --metrics-url, None for the account's own page. Raises UsageError."""
+    from fwctl.measure.target import address_problem
+
     if url is None:
-        simulated = call.settings.firectl == "sim"
-        if simulated or not environ.get(key_variable or FIREWORKS_KEY):
+        known = key_variable or call.env.environ.get(FIREWORKS_KEY)
+        if call.settings.firectl == "sim" or not known:
             return MetricsPage(call, None, None)
-        return MetricsPage(
-            call, METRICS_URL.format(account=account), environ.get(key_variable or FIREWORKS_KEY)
-        )
-    try:
-        parts = urlsplit(url)
-        host, scheme = parts.hostname or "", parts.scheme
-    except ValueError:
-        host = scheme = ""
-    if scheme not in ("http", "https") or not host:
-        raise UsageError(f"--metrics-url {url[:80]!r} is no address that begins with https:// or http://")
-    fireworks = scheme == "https" and (host == "fireworks.ai" or host.endswith(".fireworks.ai"))
-    if key_variable and not environ.get(key_variable):
-        raise UsageError(f"--metrics-key-env: {key_variable} is not set")
-    variable = key_variable or (FIREWORKS_KEY if fireworks else None)
-    key = environ.get(variable) if variable else None
-    call.env.redactor.register(key)
-    return MetricsPage(call, url, key)
+        url = METRICS_URL.format(account=account)
+    elif (problem := address_problem(url)) is not None:
+        raise UsageError(f"--metrics-url {problem}")
+    return MetricsPage(call, url, key_for(call, url, key_variable, "--metrics-url"))
 
 
 @dataclass(slots=True)

@@ -79,7 +79,18 @@ def is_fireworks(url: str) -> bool:
 
 
 def url_problem(url: str) -> str | None:
-    """What is wrong with the address of a server, None when nothing is. Says nothing of what it holds."""
+    """What is wrong with the address of an inference server, None when nothing is. Says nothing of what it
+    holds."""
+    if (problem := address_problem(url)) is not None:
+        return problem
+    parts = urlsplit(url)
+    if parts.query or parts.fragment:
+        return "must not hold a query or fragment"
+    return "must end before /chat/completions" if parts.path.endswith("/chat/completions") else None
+
+
+def address_problem(url: str) -> str | None:
+    """The same for an address of any kind, which may have a query."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -89,8 +100,11 @@ def url_problem(url: str) -> str | None:
         return "must begin with http:// or https:// and name a host"
     if parts.username is not None or parts.password is not None:
         return "must not hold a user or password"
-    if parts.query or parts.fragment:
-        return "must not hold a query or fragment"
     if any(character.isspace() or not character.isprintable() for character in url):
         return "must not hold spaces"
-    return "must end before /chat/completions" if parts.path.endswith("/chat/completions") else None
+    return None
+
+
+def is_key(text: str) -> bool:
+    """True for what a header can carry as a key."""
+    return text.isascii() and text.isprintable() and text.strip() == text

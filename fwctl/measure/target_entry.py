@@ -8,12 +8,20 @@ from typing import Any
 from fwctl.catalog.field import Field, Kind
 from fwctl.env import FIREWORKS_KEY
 from fwctl.inference.client import FIREWORKS_URL, Timeouts
+from fwctl.measure.key_entry import (
+    A_KEY_OF_ITS_OWN,
+    HOW_TO_NAME,
+    KEY,
+    NOT_THERE,
+    named_variable,
+    without_key,
+)
 from fwctl.measure.objectives import slo_seconds
 from fwctl.measure.target import Target, is_fireworks, url_problem
 from fwctl.spec import environment, values
 from fwctl.spec.groups import Group, group_of
 from fwctl.spec.mistakes import described
-from fwctl.spec.nodes import Broken, Scalar, place
+from fwctl.spec.nodes import Broken, Scalar
 from fwctl.spec.nodes import Mapping as Tree
 from fwctl.spec.reader import Checked, Reader, Run, layered
 from fwctl.spec.report import escape, shown
@@ -43,7 +51,6 @@ FIELDS: tuple[Field, ...] = (
     Field("price.cached_input", Kind.NUMBER, "USD per million cached ones.", minimum=0, example=0.1),
     Field("price.output", Kind.NUMBER, "USD per million output tokens.", minimum=0, example=0.8),
 )
-_KEY = "api_key"
 _SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"})
 # What frames a request: another value would break it, or bring answers that are not read.
 _OWN_HEADERS = frozenset(
@@ -55,17 +62,15 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 def _group() -> Group:
     group = group_of(FIELDS)
-    group.children[_KEY] = Field(_KEY, Kind.TEXT, "Reference to the variable that holds the key.")
+    group.children[KEY] = Field(KEY, Kind.TEXT, "Reference to the variable that holds the key.")
     return group
 
 
 def read_fields(reader: Reader, node: Tree) -> Checked:
-    """Values of one mapping; the key is read apart, so that nothing ever holds its value by accident."""
-    rest = Tree(node.start, node.end)
-    rest.entries = {text: entry for text, entry in node.entries.items() if text != _KEY}
-    checked = reader.read(_group(), rest)
-    if _KEY in node.entries:
-        _read_key(reader, *node.entries[_KEY])
+    """Values of one mapping; that of `api_key` is the name of its variable."""
+    checked = reader.read(_group(), without_key(node))
+    if (name := named_variable(reader, node)) is not None:
+        checked.values[KEY] = name
     for path in ("extra", "response_format"):
         if path in checked.values:
             checked.values[path] = plain(checked.values[path])
@@ -95,23 +100,7 @@ def _header_problem(name: str, text: str) -> str | None:
 def _no_secret(reader: Reader, path: str) -> None:
     reader.run.report.sources.hide(reader.checked.places[path])
     message = f"{path} is written to the files of a run, so it takes no secret"
-    reader.problem(
-        "FW207", reader.checked.places[path], message, 'write api_key: "${env:NAME}"', path="headers"
-    )
-
-
-def _read_key(reader: Reader, key: Scalar, value: Any) -> None:
-    """FW207 for a key that is written out; it is neither quoted nor shown."""
-    checked = reader.checked
-    checked.places[_KEY] = place(key, value)
-    if isinstance(value, Broken):
-        return
-    if not isinstance(value, Scalar) or not environment.is_reference(value.text):
-        reader.run.report.sources.hide((value.start, value.end))
-        message = "api_key takes a reference to an environment variable and nothing else"
-        reader.problem("FW207", checked.places[_KEY], message, 'write api_key: "${env:NAME}"', path=_KEY)
-        return
-    checked.values[_KEY] = value.text.removeprefix(environment.OPENING).removesuffix("}")
+    reader.problem("FW207", reader.checked.places[path], message, HOW_TO_NAME, path="headers")
 
 
 def plain(node: Any) -> Any:
@@ -198,15 +187,14 @@ class Entry:
 
     def _key(self) -> str | None:
         """Name of the variable. The Fireworks key goes to Fireworks and nowhere else."""
-        key, url = self.checked.values.get(_KEY), self._fireworks()
+        key, url = self.checked.values.get(KEY), self._fireworks()
         if key is None:
             return FIREWORKS_KEY if url and self.reader.run.environ.get(FIREWORKS_KEY) else None
         if key == FIREWORKS_KEY and not url:
-            message = f"{FIREWORKS_KEY} is sent to Fireworks only, and base_url is another server"
-            self._wrong("FW207", _KEY, message, "give that server a key of its own")
+            self._wrong("FW207", KEY, NOT_THERE, A_KEY_OF_ITS_OWN)
         elif self.reader.run.need_secrets and not self.reader.run.environ.get(key):
             advice = "set the variable where fwctl runs"
-            self._wrong("FW108", _KEY, f"environment variable {key} is not set", advice)
+            self._wrong("FW108", KEY, f"environment variable {key} is not set", advice)
         return str(key)
 
     def _fireworks(self) -> bool:

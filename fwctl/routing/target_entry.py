@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from fwctl.env import FIREWORKS_KEY
-from fwctl.measure.target import is_fireworks, url_problem
+from fwctl.measure.key_entry import A_KEY_OF_ITS_OWN, KEY, NOT_THERE, named_variable, without_key
+from fwctl.measure.target import is_fireworks, is_key, url_problem
 from fwctl.routing.fields import CAPABILITIES, TARGET
 from fwctl.routing.model import Target, Timeouts
-from fwctl.spec import environment
 from fwctl.spec.closest import did_you_mean, listed
 from fwctl.spec.groups import group_of
-from fwctl.spec.nodes import Broken, Scalar, place
 from fwctl.spec.nodes import Mapping as Tree
 from fwctl.spec.reader import Reader
 from fwctl.spec.report import shown
 from fwctl.spec.sources import Span
 from fwctl.units import parse_duration
-
-_KEY = "api_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +59,7 @@ class TargetEntry:
         self.base = base
 
     def target(self, node: Tree) -> Target:
-        rest = Tree(node.start, node.end)
-        rest.entries = {text: entry for text, entry in node.entries.items() if text != _KEY}
-        self.reader.read(group_of(TARGET), rest)
+        self.reader.read(group_of(TARGET), without_key(node))
         get = self.reader.checked.values.get
         url = self._url()
         own = is_trusted(url)
@@ -137,40 +131,23 @@ class TargetEntry:
     def _key(self, node: Tree, url: str) -> str | None:
         """The value of the key. The Fireworks key goes to Fireworks and nowhere else by itself."""
         environ = self.reader.run.environ
-        if _KEY not in node.entries:
+        if KEY not in node.entries:
             return environ.get(FIREWORKS_KEY) if is_trusted(url) else None
-        key, value = node.entries[_KEY]
-        self.reader.checked.places[_KEY] = place(key, value)
-        if isinstance(value, Broken):
-            return None
-        name = _variable(value)
+        name = named_variable(self.reader, node)
         if name is None:
-            self.reader.run.report.sources.hide((value.start, value.end))
-            message = "api_key takes a reference to an environment variable and nothing else"
-            self._wrong("FW207", _KEY, message, 'write api_key: "${env:NAME}"')
-        elif not environ.get(name):
-            self._wrong("FW108", _KEY, f"environment variable {name} is not set", "set it where fwctl runs")
-        elif not _fits_header(environ[name]):
-            self._wrong("FW208", _KEY, f"environment variable {name} holds characters that no key has")
+            return None
+        if not environ.get(name):
+            self._wrong("FW108", KEY, f"environment variable {name} is not set", "set it where fwctl runs")
+        elif not is_key(environ[name]):
+            self._wrong("FW208", KEY, f"environment variable {name} holds characters that no key has")
         elif name == FIREWORKS_KEY and not is_trusted(url):
-            message = f"{FIREWORKS_KEY} is sent to Fireworks only, and base_url is another server"
-            self._wrong("FW207", _KEY, message, "give that server a key of its own")
-        return environ.get(name) if name else None
+            self._wrong("FW207", KEY, NOT_THERE, A_KEY_OF_ITS_OWN)
+        return environ.get(name)
 
 
 def is_trusted(url: str) -> bool:
     """True for Fireworks itself and for a simulator on this machine: they may get the Fireworks key."""
     return is_fireworks(url) or urlsplit(url).hostname in ("127.0.0.1", "::1", "localhost")
-
-
-def _variable(value: Any) -> str | None:
-    if isinstance(value, Scalar) and environment.is_reference(value.text):
-        return value.text.removeprefix(environment.OPENING).removesuffix("}")
-    return None
-
-
-def _fits_header(text: str) -> bool:
-    return text.isascii() and text.isprintable() and text.strip() == text
 
 
 def _deployment_of(model: str) -> str | None:

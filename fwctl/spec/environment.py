@@ -7,13 +7,19 @@ from collections.abc import Mapping
 
 OPENING = "${env:"
 _REFERENCE = re.compile(r"\$\{env:([^}]*)\}?")
-_WHOLE = re.compile(r"\$\{env:[A-Za-z_][A-Za-z0-9_]*\}")
+_WHOLE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def is_reference(text: str) -> bool:
     """True when the whole text is one reference, so that nothing of the value is written out."""
-    return _WHOLE.fullmatch(text) is not None
+    return variable_of(text) is not None
+
+
+def variable_of(text: str) -> str | None:
+    """The variable that the whole text refers to; None for any other text."""
+    found = _WHOLE.fullmatch(text)
+    return found.group(1) if found else None
 
 
 def resolve(text: str, environ: Mapping[str, str]) -> tuple[str, list[str]]:

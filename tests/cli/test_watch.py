@@ -98,8 +98,8 @@ def test_the_rule_file_carries_the_objectives_of_the_specs(box: Box) -> None:
         (("--every", "5s"), "--every is 10 s or longer"),
         (("--every", "soon"), "is not a duration"),
         (("--format", "json"), "a watch has no end"),
-        (("--once", "--metrics-url", "ftp://x"), "is no address"),
-        (("--once", "--metrics-url", "http://[x"), "is no address"),
+        (("--once", "--metrics-url", "ftp://x"), "must begin with http:// or https://"),
+        (("--once", "--metrics-url", "http://[x"), "is not a valid URL"),
         (("--once", "--metrics-url", "http://x/m", "--metrics-key-env", "NONE"), "NONE is not set"),
     ],
 )

@@ -97,7 +97,7 @@ class Sources:
 
     def drafter(self, call: Call) -> Drafter | None:
         """The draft model that is asked, when there is one. Raises UsageError."""
-        from fwctl.cli.eval_options import key_of
+        from fwctl.cli.keys import server_key
         from fwctl.speculation.endpoint import Drafter
 
         if self.draft_url is None:
@@ -108,7 +108,7 @@ class Sources:
             raise UsageError(
                 f"--draft-url needs --draft-model, and --draft-requests from 1 to {MAX_DRAFT_REQUESTS}"
             )
-        key = key_of(call, self.draft_url, self.api_key_env, "--draft-url")
+        key = server_key(call, self.draft_url, self.api_key_env, "--draft-url")
         return Drafter(self.draft_url, self.draft_model, key, self.draft_requests)
 
 
