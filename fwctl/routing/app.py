@@ -11,7 +11,8 @@ from aiohttp import HttpVersion11, web
 
 from fwctl.routing import answers
 from fwctl.routing.access import KIND_HEADER, Keys, sent_on
-from fwctl.routing.engine import EMBEDDINGS, Answer, Request, Router
+from fwctl.routing.engine import Answer, Request, Router
+from fwctl.routing.fleet import EMBEDDINGS
 from fwctl.routing.jsonbytes import dumps, loads
 from fwctl.routing.metrics import Metrics
 from fwctl.routing.record import Record
@@ -33,7 +34,7 @@ class Proxy:
 
     def __init__(self, router: Router, say: Callable[[dict[str, Any]], None]) -> None:
         self.router = router
-        self.metrics = Metrics(router.states, lambda: router.budget.left(router.loop.time()))
+        self.metrics = Metrics(router.states, lambda: router.fleet.budget.left(router.loop.time()))
         self.keys = Keys(router.routes.settings.client_keys)
         self.trace: TraceLog | None = None
         self.draining = False

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fwctl.routing.engine import Request, Router
+from fwctl.routing.fleet import headers_for
 from fwctl.routing.model import BreakerPolicy, Route, Routes, Target, Timeouts
 from fwctl.routing.record import OK, Record
 from fwctl.routing.scenarios import END_S, TROUBLE_FROM_S, TROUBLE_TO_S, Scenario
@@ -63,18 +64,6 @@ class Result:
         }
 
 
-class _Rehearsal(Router):
-    """A router whose requests carry the fault of their target at that moment."""
-
-    faults: Mapping[str, str]
-
-    def headers(self, target: Target, given: Mapping[str, str]) -> dict[str, str]:
-        found = super().headers(target, given)
-        if target.name in self.faults:
-            found[FAULT_HEADER] = self.faults[target.name]
-        return found
-
-
 def factor_of(route: Route) -> float:
     """By what the file's times are divided."""
     longest = max(target.timeouts.first_token_s for target in route.targets)
@@ -119,17 +108,22 @@ async def drill(
     """One scenario on one route, at a steady rate."""
     route = rehearsed(routes.routes[name], simulated)
     rows: list[tuple[float, Record]] = []
-    async with _Rehearsal(replace(routes, routes={name: route}), seed=1) as router:
-        router.faults = {}
+    struck: set[str] = set()
+
+    def headers(target: Target, given: Mapping[str, str]) -> dict[str, str]:
+        found = headers_for(target, given)
+        return {**found, FAULT_HEADER: scenario.fault} if target.name in struck else found
+
+    async with Router(replace(routes, routes={name: route}), seed=1, headers=headers) as router:
         started = router.loop.time()
 
         async def one(due: float) -> None:
             await asyncio.sleep(started + due - router.loop.time())
-            router.faults = {
-                target.name: scenario.fault
-                for at, target in enumerate(route.targets)
-                if scenario.strikes(at, router.loop.time() - started)
-            }
+            passed_s = router.loop.time() - started
+            struck.clear()
+            struck.update(
+                item.name for at, item in enumerate(route.targets) if scenario.strikes(at, passed_s)
+            )
             async with await router.send(Request("chat/completions", {"model": name, **_BODY})) as answer:
                 await answer.read()
             rows.append((router.loop.time() - started, answer.record))

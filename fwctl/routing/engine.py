@@ -19,20 +19,17 @@ from fwctl.inference.failures import ErrorClass, Failure
 from fwctl.routing import answers, record
 from fwctl.routing.answers import error_body
 from fwctl.routing.breaker import State
-from fwctl.routing.budget import Budget
+from fwctl.routing.fleet import Fleet, Headers, headers_for
 from fwctl.routing.flight import Error, Flight, Landed, Request
-from fwctl.routing.health import Health, Shed
 from fwctl.routing.hedging import Hedges
 from fwctl.routing.jsonbytes import dumps, loads
-from fwctl.routing.model import Route, Routes, Target
+from fwctl.routing.model import Routes
 from fwctl.routing.outcome import Verdict, outcome_of
 from fwctl.routing.record import Observer, Record, nobody
 from fwctl.routing.stream import Stream, renaming
-from fwctl.routing.upstream import Upstream, open_session
 
 __all__ = ["Answer", "Request", "Router"]
 
-EMBEDDINGS = "embeddings"
 STREAM_TYPE = "text/event-stream; charset=utf-8"
 
 
@@ -75,20 +72,23 @@ class Answer:
 class Router:
     """Routes requests of one process. Make it inside a running loop and close it.
 
-    observer: called with the record of every request at its end. seed: for tests, fixes the jitter.
+    observer: called with the record of every request at its end. seed: for tests, fixes the jitter. headers:
+    what a target receives, from those of the client.
     """
 
-    def __init__(self, routes: Routes, *, observer: Observer = nobody, seed: int | None = None) -> None:
-        self.loop = asyncio.get_running_loop()
+    def __init__(
+        self,
+        routes: Routes,
+        *,
+        observer: Observer = nobody,
+        seed: int | None = None,
+        headers: Headers = headers_for,
+    ) -> None:
         self.routes = routes
-        self.chance = random.Random(seed).random  # noqa: S311 - jitter, not secrets
-        self.budget = Budget(routes.retry.budget, routes.retry.floor_per_s)
-        self.hedges = Hedges()
+        self.fleet = Fleet(routes, random.Random(seed).random, headers)  # noqa: S311 - jitter, not secrets
+        self.loop = self.fleet.loop
+        self._hedges = Hedges()
         self._observer = observer
-        self._session = open_session()
-        self.upstream = Upstream(self._session)
-        self._healths: dict[tuple[Any, ...], Health] = {}
-        self._payers: dict[tuple[str, str], Shed] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -100,16 +100,12 @@ class Router:
 
     async def close(self) -> None:
         """Close every connection."""
-        await self._session.close()
+        await self.fleet.close()
 
     def reload(self, routes: Routes) -> None:
         """Other routes from now on; running requests keep theirs, targets that stay keep their state."""
         self.routes = routes
-        self.budget.change(routes.retry.budget, routes.retry.floor_per_s)
-        known = {target.key for route in routes.routes.values() for target in route.targets}
-        self._healths = {key: health for key, health in self._healths.items() if key[:4] in known}
-        payers = {target.payer for route in routes.routes.values() for target in route.targets}
-        self._payers = {key: shed for key, shed in self._payers.items() if key in payers}
+        self.fleet.reload(routes)
 
     async def send(self, request: Request) -> Answer:
         """Answer one request. Only cancellation is raised; failures are answers with an error body."""
@@ -123,9 +119,9 @@ class Router:
             names = ", ".join(self.routes.routes)
             words = f"there is no route of this name; model is one of: {names}"
             return self._failed(Error(noted.outcome, 404, error_body(noted.outcome, words, 404)), noted)
-        flight = Flight(self, route, request, noted)
+        flight = Flight(self.fleet, route, request, noted)
         try:
-            found = await flight.run()
+            found = await flight.run(self._hedges.attempt)
         except ValueError as error:
             noted.outcome = answers.BAD_REQUEST
             data = error_body(noted.outcome, f"the request cannot be sent on: {error}", 400)
@@ -140,35 +136,9 @@ class Router:
             self._failed(found, noted) if isinstance(found, Error) else self._landed(flight, found, started)
         )
 
-    def health(self, target: Target, route: Route, path: str) -> Health:
-        """The state of a target, made on first use."""
-        # A model that has no embeddings must not count as gone for chat. The breaker's policy belongs to
-        # the key, so that a reload that changes it begins anew.
-        key = (*target.key, target.api_key, route.breaker, path == EMBEDDINGS)
-        found = self._healths.get(key)
-        if found is None:
-            found = self._healths[key] = Health(route.breaker, self.chance)
-        return found
-
-    def payer(self, target: Target) -> Shed:
-        """The limit that all targets of one account share."""
-        return self._payers.setdefault(target.payer, Shed())
-
     def states(self) -> list[tuple[str, str, State]]:
         """Route, target and state of its breaker, for the metrics page."""
-        now = self.loop.time()
-        return [
-            (route.name, target.name, self.health(target, route, "").breaker.state(now))
-            for route in self.routes.routes.values()
-            for target in route.targets
-        ]
-
-    def headers(self, target: Target, given: Mapping[str, str]) -> dict[str, str]:
-        """What a target receives: the client's allowed headers and its own key."""
-        found = {**given, "content-type": "application/json", "accept-encoding": "identity"}
-        if target.api_key:
-            found["authorization"] = f"Bearer {target.api_key}"
-        return found
+        return self.fleet.states(self.routes)
 
     def _failed(self, error: Error, noted: Record) -> Answer:
         noted.status = error.status

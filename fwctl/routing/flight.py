@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fwctl.inference.failures import ErrorClass, Failure
 from fwctl.routing import answers
 from fwctl.routing.answers import Tried
 from fwctl.routing.breaker import Ticket
 from fwctl.routing.choose import in_order, session_of
+from fwctl.routing.fleet import Fleet
 from fwctl.routing.health import Access, Health
 from fwctl.routing.jsonbytes import dumps
 from fwctl.routing.model import Route, Target
@@ -19,9 +20,6 @@ from fwctl.routing.needs import adapted, needs_of
 from fwctl.routing.outcome import Outcome, Verdict, outcome_of
 from fwctl.routing.record import PASSED_ON, Record
 from fwctl.routing.upstream import Call, Opened, Refused
-
-if TYPE_CHECKING:
-    from fwctl.routing.engine import Router
 
 _FIRST_BACKOFF_S = 0.1
 # Between the choice of a target and a task's start another request may have become its one probe.
@@ -75,29 +73,33 @@ class Error:
     retry_after_s: float | None = None
 
 
+Attempt = Callable[["Flight", tuple[Target, bool]], Awaitable[Landed | Refused]]
+
+
 class Flight:
     """Runs the attempts of one request. `run` gives a landed attempt or an error."""
 
-    def __init__(self, router: Router, route: Route, request: Request, record: Record) -> None:
-        self.router = router
+    def __init__(self, fleet: Fleet, route: Route, request: Request, record: Record) -> None:
+        self.fleet = fleet
         self.route = route
         self.request = request
         self.record = record
-        self.loop = router.loop
+        self.loop = fleet.loop
         self.deadline = self.loop.time() + route.total_s
         self.needs = needs_of(request.body)
         session = session_of(request.headers, request.body)
-        self.order = in_order(route, self.needs, session, router.chance)
+        self.order = in_order(route, self.needs, session, fleet.chance)
         self.asked: set[str] = set()
         self.reserved = False
         self.first: Refused | None = None
 
-    async def run(self) -> Landed | Error:
-        """Try targets until one answers, nothing is left, or nothing more is allowed."""
+    async def run(self, attempt: Attempt) -> Landed | Error:
+        """Try targets until one answers, nothing is left, or nothing more is allowed. attempt: makes the next
+        one, alone or hedged."""
         if not self.order:
             missing = ", ".join(sorted(self.needs))
             return self._error(answers.BAD_REQUEST, f"no target of this route has: {missing}", 400)
-        self.router.budget.request(self.loop.time())
+        self.fleet.budget.request(self.loop.time())
         try:
             while True:
                 picked = self.pick()
@@ -105,7 +107,7 @@ class Flight:
                     return self._nothing_left()
                 if self.record.tried and not self._may_go_on():
                     return self._no_budget()
-                found = await self.router.hedges.attempt(self, picked)
+                found = await attempt(self, picked)
                 if isinstance(found, Landed):
                     return found
                 error = await self._after(found)
@@ -113,7 +115,7 @@ class Flight:
                     return error
         finally:
             if self.reserved:
-                self.router.budget.give_back(self.loop.time())
+                self.fleet.budget.give_back(self.loop.time())
 
     async def _after(self, refused: Refused) -> Error | None:
         """What a failed attempt means for the request: an error, or None to go on."""
@@ -131,7 +133,7 @@ class Flight:
                 return self._nothing_left()
             self.asked.clear()
             spread = _FIRST_BACKOFF_S * 2.0 ** (len(self.record.tried) - 1)
-            await asyncio.sleep(min(self.router.chance() * spread, self.deadline - self.loop.time()))
+            await asyncio.sleep(min(self.fleet.chance() * spread, self.deadline - self.loop.time()))
         return None
 
     def pick(self) -> tuple[Target, bool] | None:
@@ -157,11 +159,11 @@ class Flight:
 
     def health(self, target: Target) -> Health:
         """The state of a target for requests of this kind."""
-        return self.router.health(target, self.route, self.request.path)
+        return self.fleet.health(target, self.route, self.request.path)
 
     def access(self, target: Target, now: float, *, desperate: bool = False) -> Access:
         """How willing a target is, its account's limit included."""
-        if self.router.payer(target).refuses(now, desperate=desperate):
+        if self.fleet.payer(target).refuses(now, desperate=desperate):
             return Access.NO
         return self.health(target).access(now, desperate=desperate)
 
@@ -169,14 +171,14 @@ class Flight:
         """A probe may fail, so the attempt that would follow is set aside first."""
         if len(self.record.tried) + 2 > self.route.retry.max_attempts:
             return False
-        self.reserved = self.reserved or self.router.budget.take(now)
+        self.reserved = self.reserved or self.fleet.budget.take(now)
         return self.reserved
 
     def _may_go_on(self) -> bool:
         if self.reserved:
             self.reserved = False
             return True
-        return self.router.budget.take(self.loop.time())
+        return self.fleet.budget.take(self.loop.time())
 
     async def attempt(self, target: Target, desperate: bool, *, hedge: bool = False) -> Landed | Refused:
         """Send to one target. Whatever happens, its ticket is settled or belongs to the result.
@@ -190,7 +192,7 @@ class Flight:
         call = Call(
             self.request.path,
             dumps(body),
-            self.router.headers(target, self.request.headers),
+            self.fleet.headers(target, self.request.headers),
             self.record.stream,
             self.deadline,
             self._answer_s(started),
@@ -199,7 +201,7 @@ class Flight:
         if ticket is None:
             return _TAKEN
         try:
-            found = await self.router.upstream.open(call, target)
+            found = await self.fleet.upstream.open(call, target)
         except BaseException:
             health.stops_waiting()
             health.settle(ticket, Verdict.NOTHING, self.loop.time())
@@ -233,7 +235,7 @@ class Flight:
         health.stops_waiting()
         health.settle(ticket, outcome.verdict, now, retry_after_s=found.retry_after_s)
         if found.limited_by == "account":
-            self.router.payer(target).shed(now, found.retry_after_s)
+            self.fleet.payer(target).shed(now, found.retry_after_s)
         self._note(target, found.failure.error_class.value, found.status, started, hedge=hedge)
 
     def _note(
@@ -256,7 +258,7 @@ class Flight:
 
     def _nothing_left(self) -> Error:
         now = self.loop.time()
-        limits = [(self.router.payer(target), self.health(target)) for target in self.order]
+        limits = [(self.fleet.payer(target), self.health(target)) for target in self.order]
         waits = [max(payer.wait_s(now), health.wait_s(now)) for payer, health in limits]
         shed = all(payer.is_shed(now) or health.is_shed(now) for payer, health in limits)
         last = self.first.failure.error_class if self.first is not None else None

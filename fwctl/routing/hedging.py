@@ -6,15 +6,12 @@ It has a budget of its own, and it also needs one attempt of the retry budget.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fwctl.routing.budget import Budget
-from fwctl.routing.flight import Landed
+from fwctl.routing.flight import Flight, Landed
 from fwctl.routing.model import HedgePolicy, Target
 from fwctl.routing.upstream import Refused
-
-if TYPE_CHECKING:
-    from fwctl.routing.flight import Flight
 
 
 class Hedges:
@@ -62,7 +59,7 @@ class Hedges:
         picked = flight.pick() if len(flight.asked) < flight.route.retry.max_attempts else None
         if picked is None or picked[1] or not budget.take(now):
             return None
-        return picked if flight.router.budget.take(now) else None
+        return picked if flight.fleet.budget.take(now) else None
 
 
 async def _first_landed(tasks: set[asyncio.Task[Landed | Refused]]) -> asyncio.Task[Landed | Refused]:
