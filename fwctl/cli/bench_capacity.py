@@ -16,7 +16,7 @@ from fwctl.cli.bench_capacity_pool import measure_pool
 from fwctl.cli.bench_options import own_error
 from fwctl.cli.command import Call
 from fwctl.cli.eval_options import Arms, targets_of
-from fwctl.cli.evidence import evidence_folder
+from fwctl.cli.evidence_files import evidence_folder
 from fwctl.cli.evidence_setting import Measured, as_named, measured
 from fwctl.cli.keys import server_key
 from fwctl.cli.options import duration_s
@@ -222,7 +222,7 @@ class Work:
         return check_specs(alone, self.call.env.cwd, price_list(self.call, self.spec))[0].get(self.name)
 
     def _proposal(self, best: Level, fit: Mapping[str, Any] | None) -> Proposal:
-        from fwctl.cli.evidence import conversations_of
+        from fwctl.cli.evidence_fit import conversations_of
         from fwctl.measure.capacity_advice import propose
 
         return propose(

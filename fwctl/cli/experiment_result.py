@@ -60,7 +60,7 @@ def document(state: State, live: Mapping[str, LiveDeployment]) -> dict[str, Any]
 
 def evidence_files(call: Call, experiment: Experiment, state: State, specs: Sequence[str]) -> list[str]:
     """The files that were written, one for each candidate."""
-    from fwctl.cli.evidence import evidence_folder
+    from fwctl.cli.evidence_files import evidence_folder
     from fwctl.cli.evidence_setting import as_named
     from fwctl.measure.suite import load as load_suite
     from fwctl.quality.experiment_evidence import records

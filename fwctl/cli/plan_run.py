@@ -8,7 +8,9 @@ from pathlib import Path
 
 from fwctl import __version__
 from fwctl.cli.command import Call
-from fwctl.cli.evidence import Found, find_evidence, measured_pools, planned_evidence
+from fwctl.cli.evidence_files import Found, find_evidence
+from fwctl.cli.evidence_fit import measured_pools
+from fwctl.cli.evidence_weighed import planned_evidence
 from fwctl.cli.fit_requests import check_specs
 from fwctl.cli.places import STATE_FOLDER, has_specs, lock_of
 from fwctl.cli.prices import price_list

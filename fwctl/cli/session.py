@@ -41,7 +41,7 @@ def load_specs(
     gates: Gates = Gates.UNREAD,
 ) -> Loaded:
     """Load and validate; the result may hold errors. gates: whether the evidence beside the specs counts."""
-    from fwctl.cli.evidence import offline_evidence
+    from fwctl.cli.evidence_weighed import offline_evidence
     from fwctl.spec.load import load
 
     return load(

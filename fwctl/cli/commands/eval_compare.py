@@ -121,7 +121,7 @@ class _Keep:
 
     def write(self, found: dict[str, Any], base: Arm, candidate: Arm) -> tuple[str, str]:
         """The file, and what to do with it. Raises RefusedError for what is no evidence."""
-        from fwctl.cli.evidence import evidence_folder
+        from fwctl.cli.evidence_files import evidence_folder
         from fwctl.cli.evidence_setting import as_named, measured
         from fwctl.cli.session import load_specs, require_valid
         from fwctl.quality.evidence import (

@@ -11,8 +11,9 @@ import typer
 from fwctl.cli.arguments import Paths
 from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call, command
-from fwctl.cli.evidence import Found, around_each, evidence_folder, find_evidence, offline_evidence
+from fwctl.cli.evidence_files import Found, around_each, evidence_folder, find_evidence
 from fwctl.cli.evidence_setting import as_named, measured
+from fwctl.cli.evidence_weighed import offline_evidence
 from fwctl.cli.places import lock_of
 from fwctl.cli.session import load_specs, require_valid
 from fwctl.errors import RefusedError, UsageError

@@ -10,7 +10,7 @@ import typer
 
 from fwctl.cli.arguments import Paths
 from fwctl.cli.command import Call, command
-from fwctl.cli.evidence import offline_pools
+from fwctl.cli.evidence_fit import offline_pools
 from fwctl.cli.fit_requests import architecture_of, check_specs, from_options, matrix
 from fwctl.cli.prices import price_list
 from fwctl.cli.session import load_specs, require_valid

@@ -11,7 +11,7 @@ import typer
 
 from fwctl.cli.arguments import Paths, Strict
 from fwctl.cli.command import Call, command
-from fwctl.cli.evidence import find_evidence
+from fwctl.cli.evidence_files import find_evidence
 from fwctl.cli.session import Gates, Session, check_account, load_specs
 from fwctl.errors import Diagnostic, InvalidSpecError, Severity
 from fwctl.exitcodes import Exit

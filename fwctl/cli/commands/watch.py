@@ -144,7 +144,7 @@ def _watch(
     metrics: tuple[str | None, str | None],
     paths: list[str] | None,
 ) -> Watch:
-    from fwctl.cli.evidence import offline_evidence
+    from fwctl.cli.evidence_weighed import offline_evidence
     from fwctl.cli.watch_loop import Watch
     from fwctl.cli.watch_reading import Sources, metrics_page
     from fwctl.operate.sinks import post
