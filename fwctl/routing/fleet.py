@@ -19,8 +19,8 @@ Headers = Callable[[Target, Mapping[str, str]], dict[str, str]]
 
 
 class Fleet:
-    """Make it inside a running loop and close it. chance: a random number below 1, for jitter. headers: what a
-    target receives, from those of the client that are sent on."""
+    """Make it inside a running loop and close it. chance: a random number below 1, for jitter. headers: what
+    a target receives, from those of the client that are sent on."""
 
     def __init__(self, routes: Routes, chance: Callable[[], float], headers: Headers) -> None:
         self.loop = asyncio.get_running_loop()
