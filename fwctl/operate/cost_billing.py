@@ -7,13 +7,17 @@ deployment is among them. Their order is free and unknown columns are passed ove
 from __future__ import annotations
 
 import csv
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta
 from fractions import Fraction
+from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 from fwctl.errors import UsageError
+from fwctl.records.opening import opened
 
 REQUIRED = (
     "start_time",
@@ -34,73 +38,77 @@ OPTIONAL = (
 )
 LARGEST_FIELD = 100_000
 LONGEST_ROW = timedelta(days=366)  # ten times what an export covers; each day becomes a row
+AS_EXPORTED = "give the file that `firectl billing export-metrics --filename FILE` wrote"
 _DIGITS = 18
+_Place = tuple[date, str | None, str]
 
 
 @dataclass(frozen=True, slots=True)
 class BilledRow:
-    """One line of the export, or the part of it that falls on `day` (UTC).
+    """All that was billed of a model on a day (UTC) and an accelerator; None for tokens, which have none.
 
     gpu_s: accelerator seconds, which count each GPU of each replica. cached: prompt tokens that came
-    from a cache, None where the export has no such column.
+    from a cache, as far as the export tells.
     """
 
     day: date
-    usage_type: str
     accelerator: str | None
-    gpu_s: Fraction
     model: str
-    prompt: int
-    completion: int
-    cached: int | None
-    line: int
+    gpu_s: Fraction
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Billing:
-    """A whole export: its rows by day, and columns that this version does not know."""
+    """A whole export, summed while it is read: exports of large accounts have millions of lines. lines: how
+    many it had; unknown_columns: those that this version does not know."""
 
     rows: tuple[BilledRow, ...]
+    lines: int
     unknown_columns: tuple[str, ...] = ()
 
 
 def read_billing(path: Path) -> Billing:
     """Read an export file. Raises UsageError with file and line for the first thing that is wrong."""
-    try:
-        if path.exists() and not path.is_file():
-            raise UsageError(f"cannot read {path}: it is not a regular file")
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return _Reader(str(path)).read(file)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    with opened(path) as file, TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        return _Reader(str(path)).read(text)
 
 
 class _Reader:
-    """Reads one file; `line` is where the row in hand begins."""
+    """Reads one file; `line` is where the row in hand begins. sums: (day, accelerator, model) -> GPU-seconds,
+    prompt, generated and cached tokens."""
 
     def __init__(self, name: str) -> None:
         self._name, self.line = name, 1
+        self.sums: dict[_Place, list[Any]] = defaultdict(lambda: [Fraction(0), 0, 0, 0])
 
-    def wrong(self, why: str) -> UsageError:
-        return UsageError(
-            f"{self._name}:{self.line}: {why}",
-            next_steps=["give the file that `firectl billing export-metrics --filename FILE` wrote"],
-        )
+    def wrong(self, why: str, *steps: str) -> UsageError:
+        return UsageError(f"{self._name}:{self.line}: {why}", next_steps=steps or [AS_EXPORTED])
 
     def read(self, file: Iterator[str]) -> Billing:
         rows = self._rows(file)
         header = [name.strip() for name in next(rows, [])]
+        if len(header) == 1 and (marks := [mark for mark in ";\t" if mark in header[0]]):
+            raise self.wrong(
+                f"the columns are parted by {marks[0]!r}, where an export has commas",
+                AS_EXPORTED,
+                "a spreadsheet that saved it may have changed its numbers and times too",
+            )
         if missing := [name for name in REQUIRED if name not in header]:
             raise self.wrong(f"this is no billing export: the column {missing[0]!r} is missing")
         if twice := [name for name in header if header.count(name) > 1]:
             raise self.wrong(f"the column {twice[0]!r} appears twice")
-        found: list[BilledRow] = []
+        lines = 0
         for row in rows:
+            lines += 1
             if len(row) != len(header):
                 raise self.wrong(f"{len(row)} fields, where the header has {len(header)}")
-            found += self._parts(dict(zip(header, (text.strip() for text in row), strict=True)))
+            self._add(dict(zip(header, map(str.strip, row), strict=True)))
+        found = tuple(BilledRow(*place, *sums) for place, sums in self.sums.items())
         known = {*REQUIRED, *OPTIONAL}
-        return Billing(tuple(found), tuple(name for name in header if name not in known))
+        return Billing(found, lines, tuple(name for name in header if name not in known))
 
     def _rows(self, file: Iterator[str]) -> Iterator[list[str]]:
         """Rows that hold something; `line` follows them."""
@@ -121,8 +129,8 @@ class _Reader:
         finally:
             csv.field_size_limit(limit)
 
-    def _parts(self, row: Mapping[str, str]) -> list[BilledRow]:
-        """The row cut at midnights, UTC."""
+    def _add(self, row: Mapping[str, str]) -> None:
+        """Adds the row to its days; cut at midnights, UTC."""
         start, end = self._time(row, "start_time"), self._time(row, "end_time")
         if end < start:
             raise self.wrong("end_time lies before start_time")
@@ -130,27 +138,17 @@ class _Reader:
             raise self.wrong(f"it covers {(end - start).days:,} days; an export covers 31 at most")
         gpu_s = self._seconds(row)
         prompt, completion = self._count(row, "prompt_tokens"), self._count(row, "completion_tokens")
-        cached = self._count(row, "cached_prompt_tokens") if row.get("cached_prompt_tokens") else None
+        cached = self._count(row, "cached_prompt_tokens") if "cached_prompt_tokens" in row else 0
         accelerator = row["accelerator_type"] or None
         if gpu_s and accelerator is None:
             raise self.wrong("accelerator_seconds without an accelerator_type")
-        found, done = [], Fraction(0)
+        done = Fraction(0)
         for day, reached in _days(start, end):
-            found.append(
-                BilledRow(
-                    day,
-                    row["usage_type"],
-                    accelerator,
-                    gpu_s * (reached - done),
-                    row["base_model_name"],
-                    _between(prompt, done, reached),
-                    _between(completion, done, reached),
-                    None if cached is None else _between(cached, done, reached),
-                    self.line,
-                )
-            )
+            sums = self.sums[day, accelerator, row["base_model_name"]]
+            sums[0] += gpu_s * (reached - done)
+            for at, count in enumerate((prompt, completion, cached), start=1):
+                sums[at] += _between(count, done, reached)
             done = reached
-        return found
 
     def _time(self, row: Mapping[str, str], key: str) -> datetime:
         text = row[key]

@@ -61,7 +61,7 @@ def _billed(rows: Iterable[BilledRow]) -> dict[tuple[date, str], Tokens]:
             entry = sums[row.day, row.model]
             entry[0] += row.prompt
             entry[1] += row.completion
-            entry[2] += row.cached or 0
+            entry[2] += row.cached
     return {key: Tokens(entry[0], entry[1], entry[2]) for key, entry in sums.items()}
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from fwctl.errors import UsageError
+from fwctl.records.opening import lines_of
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
+HELP = "see docs/cost.md, wasted tokens"
 KINDS = ("benchmark", "truncated-retried", "cancelled", "fallback-duplicate")
 
 
@@ -29,19 +31,8 @@ class Wasted:
 
 def read_records(path: Path) -> Iterator[dict[str, Any]]:
     """Records of a file, without their texts. Raises UsageError with file and line."""
-    try:
-        if path.exists() and not path.is_file():
-            raise UsageError(f"cannot read {path}: it is not a regular file")
-        with path.open("rb") as file:
-            number = 0
-            while line := file.readline(MAX_LINE_BYTES + 1):
-                number += 1
-                if len(line) > MAX_LINE_BYTES:
-                    raise _wrong(path, number, f"the line is longer than {MAX_LINE_BYTES} bytes")
-                if line.strip():
-                    yield from _attempts(path, number, line)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    for number, line in lines_of(path, MAX_LINE_BYTES, HELP):
+        yield from _attempts(path, number, line)
 
 
 def _attempts(path: Path, number: int, line: bytes) -> list[dict[str, Any]]:
@@ -108,7 +99,7 @@ _KEYS = (
 
 
 def _wrong(path: Path, number: int, why: str) -> UsageError:
-    return UsageError(f"{path}:{number}: {why}", next_steps=["see docs/cost.md, wasted tokens"])
+    return UsageError(f"{path}:{number}: {why}", next_steps=[HELP])
 
 
 def wasted(records: Iterable[Mapping[str, Any]]) -> list[Wasted]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 
-from fwctl.errors import UsageError
 from fwctl.records.samples import Round, Sample
 
 # An exporter page older than three minutes is not trusted by public monitors of the platform; a round a
@@ -87,15 +86,12 @@ def integrate(
     """Sum what ran from `start` to `end`. rounds: of one account, in order of time; the last before the
     start and the first after the end close the range.
 
-    pools: reserved GPUs by accelerator; they cover what runs of that type first, in proportion. Raises
-    UsageError when rounds are out of order.
+    pools: reserved GPUs by accelerator; they cover what runs of that type first, in proportion.
     """
     found = Sampled()
     last: Round | None = None
     for item in rounds:
         at, until = max(last.time, start) if last else start, min(item.time, end)
-        if last is not None and item.time <= last.time:
-            raise UsageError(f"samples are out of order: {item.time} comes after {last.time}")
         if until > at:
             if last is None:
                 found.gaps.append(Gap(at, until))

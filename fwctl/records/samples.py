@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from fwctl.errors import UsageError
+from fwctl.records.opening import lines_of, opened
 
 KEEP_DAYS = 92  # three months: every report looks at the last month and the one before
 MAX_LINE_BYTES = 4 * 1024 * 1024
+HELP = "see docs/cost.md, samples"
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS rounds (
@@ -58,12 +60,6 @@ class Round:
     time: datetime
     account: str
     samples: tuple[Sample, ...]
-
-    def to_line(self) -> str:
-        """One line of JSON without its newline."""
-        rows = [_row(item) for item in self.samples]
-        document = {"time": self.time.isoformat(), "account": self.account, "deployments": rows}
-        return json.dumps(document, separators=(",", ":"))
 
 
 def _row(item: Sample) -> dict[str, Any]:
@@ -151,44 +147,33 @@ def _rates(row: Mapping[str, Any]) -> list[Any]:
 
 
 def read_rounds(path: Path, *, since: datetime, until: datetime) -> Iterator[Round]:
-    """Rounds of a file, JSON lines or a history file, with `since` <= time < `until`.
+    """Rounds of a file, JSON lines or a history file, with `since` <= time < `until`, those of an account
+    in order of time.
 
     Raises UsageError with file and line for the first thing that cannot be read.
     """
-    try:
-        if path.exists() and not path.is_file():
-            raise UsageError(f"cannot read {path}: it is not a regular file")
-        with path.open("rb") as file:
-            stored = file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    found = _stored(path, since, until) if stored else _lines(path)
-    return (item for item in found if since <= item.time < until)
+    with opened(path) as file:
+        stored = file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
+    lines = _stored(path, since, until) if stored else lines_of(path, MAX_LINE_BYTES, HELP)
+    last: dict[str, datetime] = {}
+    for number, line in lines:
+        try:
+            found = parse_round(line)
+        except ValueError as error:
+            raise UsageError(f"{path}:{number}: {error}", next_steps=[HELP]) from None
+        before = last.get(found.account)
+        if before is not None and found.time <= before:
+            raise UsageError(
+                f"{path}:{number}: {found.time} comes after {before} of the same account, out of order",
+                next_steps=["put the rounds in order of time, each moment once"],
+            )
+        last[found.account] = found.time
+        if since <= found.time < until:
+            yield found
 
 
-def _lines(path: Path) -> Iterator[Round]:
-    number = 0
-    with path.open("rb") as file:
-        while line := file.readline(MAX_LINE_BYTES + 1):
-            number += 1
-            if len(line) > MAX_LINE_BYTES:
-                raise _wrong(path, number, f"the line is longer than {MAX_LINE_BYTES} bytes")
-            if line.strip():
-                yield _parsed(path, number, line)
-
-
-def _parsed(path: Path, number: int, line: str | bytes) -> Round:
-    try:
-        return parse_round(line)
-    except ValueError as error:
-        raise _wrong(path, number, str(error)) from None
-
-
-def _wrong(path: Path, number: int, why: str) -> UsageError:
-    return UsageError(f"{path}:{number}: {why}", next_steps=["see docs/cost.md, samples"])
-
-
-def _stored(path: Path, since: datetime, until: datetime) -> Iterator[Round]:
+def _stored(path: Path, since: datetime, until: datetime) -> Iterator[tuple[int, str]]:
+    """Rounds of a history file as lines, with the number of their row."""
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'rounds'").fetchone():
@@ -200,7 +185,7 @@ def _stored(path: Path, since: datetime, until: datetime) -> Iterator[Round]:
             )
             for number, time, account, deployments in rows:
                 head = f'{{"time":{json.dumps(time)},"account":{json.dumps(account)},"deployments":'
-                yield _parsed(path, number, f"{head}{deployments}}}")
+                yield number, f"{head}{deployments}}}"
     except sqlite3.Error as error:
         raise UsageError(f"{path} is damaged: {error}", next_steps=["delete it; nothing needs it"]) from None
 

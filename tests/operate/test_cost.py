@@ -28,11 +28,11 @@ H100 = "NVIDIA_H100_80GB"  # 8 dollars an hour since 2026-09-01
 
 
 def gpu(hours: float, model: str = "m/x", kind: str = H100, day: date = DAY) -> BilledRow:
-    return BilledRow(day, "D", kind, Fraction(hours) * 3600, model, 0, 0, None, 2)
+    return BilledRow(day, kind, model, Fraction(hours) * 3600)
 
 
 def text(prompt: int, completion: int, model: str = "m/x", day: date = DAY) -> BilledRow:
-    return BilledRow(day, "T", None, Fraction(0), model, prompt, completion, 5, 3)
+    return BilledRow(day, None, model, Fraction(0), prompt, completion, 5)
 
 
 def whole_day(*samples: Sample, span: Span = SPAN) -> list[Round]:
@@ -54,7 +54,7 @@ def counted(
         span,
         prices_by_day(span.days, [PriceFile(item, "prices.yaml") for item in prices]),
         sampled=sampled,
-        billing=Billing(tuple(rows)) if rows is not None else None,
+        billing=Billing(tuple(rows), 0) if rows is not None else None,
         pools=pools,
     )
 

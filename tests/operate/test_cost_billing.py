@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from datetime import date
 from fractions import Fraction
@@ -35,8 +36,8 @@ def gpu(start: str, end: str, seconds: str = "3600", kind: str = "NVIDIA_H100_80
 
 def test_a_published_line_is_read(tmp_path: Path) -> None:
     (row,) = read_billing(written(tmp_path, HEADER, TEXT)).rows
-    assert (row.day, row.prompt, row.completion, row.cached) == (date(2025, 10, 20), 803, 109, None)
-    assert (row.accelerator, row.gpu_s, row.line) == (None, 0, 2)
+    assert (row.day, row.prompt, row.completion, row.cached) == (date(2025, 10, 20), 803, 109, 0)
+    assert (row.accelerator, row.gpu_s) == (None, 0)
 
 
 def test_columns_may_stand_in_any_order_and_new_ones_are_named(tmp_path: Path) -> None:
@@ -79,6 +80,9 @@ AT = "2026-08-01 00:00:00 UTC"
     [
         (["a,b"], 1, "the column 'start_time' is missing"),
         ([""], 2, "the column 'start_time' is missing"),
+        ([HEADER.replace(",", ";"), TEXT.replace(",", ";")], 1, "parted by ';', where an export has commas"),
+        ([HEADER.replace(",", "\t")], 1, "parted by '\\t'"),
+        ([HEADER, TEXT, HEADER], 3, "start_time is 'start_time'"),  # two exports, one behind the other
         ([HEADER + ",email"], 1, "the column 'email' appears twice"),
         ([HEADER, TEXT, TEXT + ",1"], 3, "12 fields, where the header has 11"),
         ([HEADER, "", TEXT[:-4]], 3, "10 fields"),
@@ -123,3 +127,23 @@ def test_what_is_no_file_is_told(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=why):
             read_billing(tmp_path / name)
+
+
+def test_lines_of_a_day_are_one_row_however_many_there_are(tmp_path: Path) -> None:
+    lines = [
+        gpu(f"2026-08-01 {hour:02d}:00:00 UTC", f"2026-08-01 {hour:02d}:59:59 UTC") for hour in range(24)
+    ]
+    found = read_billing(written(tmp_path, HEADER, *lines, TEXT, TEXT))
+    assert found.lines == 26
+    assert [(row.accelerator, row.gpu_s, row.prompt) for row in found.rows] == [
+        ("NVIDIA_H100_80GB", 86_400, 0),
+        (None, 0, 1606),  # 803 twice
+    ]
+
+
+def test_a_compressed_export_is_told_how_to_open_it(tmp_path: Path) -> None:
+    path = tmp_path / "billing.csv.gz"
+    path.write_bytes(gzip.compress(HEADER.encode()))
+    with pytest.raises(UsageError, match="is compressed with gzip") as caught:
+        read_billing(path)
+    assert caught.value.next_steps == (f"gunzip --keep {path}",)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +24,14 @@ def at(minutes: float, *samples: Sample) -> Round:
     return Round(START + timedelta(minutes=minutes), "acme", samples)
 
 
+def line_of(item: Round) -> str:
+    """As docs/cost.md has it."""
+    rows = [
+        {key: value for key, value in asdict(sample).items() if value is not None} for sample in item.samples
+    ]
+    return json.dumps({"time": item.time.isoformat(), "account": item.account, "deployments": rows})
+
+
 def one(ready: int, id_: str = "a", gpus: int = 1) -> Sample:
     return Sample(id_, "m", H100, gpus, ready)
 
@@ -37,14 +47,14 @@ def gpu_s(found: Sampled, id_: str = "a", day: int = 1) -> float:
 def test_a_round_survives_the_way_through_a_line_and_a_history_file(tmp_path: Path) -> None:
     quiet = Sample("c", "m", H100, 1, 1, concurrent=0.0, requests_per_s=0.0, kv_slots=0.0)
     item = at(1, FULL, one(0, "b"), quiet)
-    assert parse_round(item.to_line()) == item
+    assert parse_round(line_of(item)) == item
     store = RoundStore(tmp_path / ".fwctl" / "history.db")
     assert store.record(item)
     assert store.record(item)  # the same moment again is the same round
     day = timedelta(days=1)
     assert list(read_rounds(tmp_path / ".fwctl/history.db", since=START, until=START + day)) == [item]
     assert list(read_rounds(tmp_path / ".fwctl/history.db", since=START - day, until=START)) == []
-    (tmp_path / "samples.jsonl").write_text(f"{item.to_line()}\n\n")
+    (tmp_path / "samples.jsonl").write_text(f"{line_of(item)}\n\n")
     assert list(read_rounds(tmp_path / "samples.jsonl", since=START, until=START + day)) == [item]
 
 
@@ -88,7 +98,7 @@ def test_a_history_without_samples_is_empty(tmp_path: Path) -> None:
 )
 def test_a_damaged_line_is_named(tmp_path: Path, line: str, why: str) -> None:
     path = tmp_path / "samples.jsonl"
-    path.write_text(f"{at(0).to_line()}\n{line}\n")
+    path.write_text(f"{line_of(at(0))}\n{line}\n")
     with pytest.raises(UsageError) as caught:
         list(read_rounds(path, since=START, until=START + timedelta(days=1)))
     assert caught.value.message.startswith(f"{path}:2: ")
@@ -149,9 +159,26 @@ def test_without_rounds_everything_is_a_gap() -> None:
     assert [(gap.start, gap.end) for gap in summed().gaps] == [(START, START + timedelta(days=1))]
 
 
-def test_rounds_out_of_order_are_refused() -> None:
-    with pytest.raises(UsageError, match="out of order"):
-        summed(at(2), at(1))
+@pytest.mark.parametrize("minutes", [1, 2])
+def test_rounds_out_of_order_are_refused_with_their_line(tmp_path: Path, minutes: int) -> None:
+    path = tmp_path / "samples.jsonl"
+    other = line_of(Round(START, "other", ()))  # another account has an order of its own
+    path.write_text("\n".join([line_of(at(2)), other, line_of(at(minutes))]))
+    with pytest.raises(UsageError, match=r"samples.jsonl:3: 2026-08-01 00:0.* out of order"):
+        list(read_rounds(path, since=START, until=START + timedelta(days=1)))
+
+
+def test_local_times_with_a_byte_order_mark_are_read_as_utc(tmp_path: Path) -> None:
+    # clocks in Berlin went back at 01:00 UTC on 25 October 2026: 02:30 came twice, an hour apart
+    lines = [
+        f'{{"time": "2026-10-25T02:30:00{zone}", "account": "acme", "deployments": []}}'
+        for zone in ("+02:00", "+01:00")
+    ]
+    path = tmp_path / "samples.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
+    day = datetime(2026, 10, 25, tzinfo=UTC)
+    found = read_rounds(path, since=day, until=day + timedelta(days=1))
+    assert [(item.time.hour, item.time.minute) for item in found] == [(0, 30), (1, 30)]
 
 
 def test_a_pool_covers_its_share_of_what_runs() -> None:

@@ -116,7 +116,7 @@ def _head(read: Read) -> dict[str, Any]:
         "account": read.account,
         "sources": {
             "sample_rounds": read.samples.rounds if read.samples else None,
-            "billing_rows": len(billing.rows) if billing else None,
+            "billing_rows": billing.lines if billing else None,
             "unknown_columns": list(billing.unknown_columns) if billing else [],
         },
         "price_dates": sorted({item.as_of.isoformat() for item in read.prices.values()}),
