@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from fwctl.errors import UsageError
+from fwctl.jsontext import JsonTextError, decoded
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
@@ -39,22 +39,10 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 def parse_line(path: Path, number: int, line: bytes) -> Any:
     """The value of one line. Raises UsageError with the place of what is wrong."""
     try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        byte = line[error.start]
-        message = f"byte {error.start + 1} (0x{byte:02x}) is not UTF-8"
-        raise wrong(path, number, message, "save the file as UTF-8") from None
-    try:
-        return json.loads(text, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        step = f"jq -c '.[]' {path}" if number == 1 and text.lstrip().startswith("[") else HELP
-        raise wrong(path, number, f"this is not JSON: {error.msg} at column {error.colno}", step) from None
-    except (ValueError, RecursionError) as error:
-        raise wrong(path, number, f"this is not JSON: {error}") from None
-
-
-def _no_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON value")
+        return decoded(line)
+    except JsonTextError as error:
+        step = f"jq -c '.[]' {path}" if number == 1 and line.lstrip().startswith(b"[") else HELP
+        raise wrong(path, number, str(error), step) from None
 
 
 def wrong(path: Path, number: int, message: str, *steps: str) -> UsageError:

@@ -16,6 +16,7 @@ from fwctl.catalog import prices as price_list
 from fwctl.catalog.prices import PriceList
 from fwctl.errors import InvalidSpecError
 from fwctl.firectl.capabilities import Capabilities
+from fwctl.jsontext import JsonTextError, decoded
 from fwctl.live.model import LiveState
 from fwctl.planning.digest import digest_of_document
 from fwctl.planning.document import plan_to_json
@@ -184,22 +185,6 @@ def _json(content: str | bytes) -> dict[str, Any]:
     if len(content) > LARGEST_BYTES:
         raise damaged(f"it is larger than {LARGEST_BYTES // 2**20} MiB")
     try:
-        read = content.decode() if isinstance(content, bytes) else content
-        return mapping(json.loads(read, object_pairs_hook=_unique, parse_constant=_constant), "it")
-    except UnicodeDecodeError:
-        raise damaged("it is not UTF-8 text") from None
-    except RecursionError:
-        raise damaged("it is nested too deeply") from None
-    except ValueError as error:
-        raise damaged(f"it is not JSON ({str(error)[:80]})") from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise damaged("a key stands there twice")
-    return found
-
-
-def _constant(name: str) -> Any:
-    raise damaged(f"{name} is not a number")
+        return mapping(decoded(content), "it")
+    except JsonTextError as error:
+        raise damaged(str(error)) from None

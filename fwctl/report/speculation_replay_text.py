@@ -31,8 +31,6 @@ def write(page: Page, report: Report) -> None:
         page.line(f"left out: {count:,} lines, {reason}")
     if body["unaligned"]:
         page.line(f"{body['unaligned']:,} answers have draft_tokens that do not lie beside their tokens")
-    if not body["by_type"]:
-        page.line("There is no request with an answer in these files.")
 
 
 def _type(page: Page, name: str, item: Mapping[str, Any]) -> None:

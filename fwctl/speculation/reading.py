@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -14,12 +13,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fwctl.errors import FwctlError, UsageError
+from fwctl.jsontext import JsonTextError, decoded
 
 MAX_LINE_BYTES = 16 * 2**20
 MAX_SUITE_BYTES = 256 * 2**20
 PART_BYTES = 8 * 2**20
 RECORDS = "records.jsonl"  # of a folder of bench run
+HELP = "traces are JSON objects, one a line: see docs/speculation.md"
+CREDENTIALS = "credentials of object stores are secrets of DuckDB: see docs/speculation.md"
 _BLOCK_BYTES = 2**20
+_ERROR_LETTERS = 500  # of DuckDB, which explains what it needs for an object store in several lines
 _ROWS = 256  # fetched from DuckDB at a time
 _PARQUET = "SELECT to_json(row) FROM read_parquet($1) AS row"
 _JSON_LINES = (
@@ -70,14 +73,19 @@ def _parts_of(name: str, folder: Path, part_bytes: int) -> list[Part]:
         if path.is_dir() and (path / RECORDS).is_file():
             path = path / RECORDS
         if not path.is_file():
-            problem = "is not a regular file" if path.exists() else "does not exist"
-            raise UsageError(f"{name} {problem}", next_steps=["give files, see docs/speculation.md"])
+            raise UsageError(f"{name!r} {_why_no_file(path)}", next_steps=[HELP])
         size = path.stat().st_size
     except OSError as error:
         raise _unreadable(name, error) from None
     if _kind(name) is not None or size <= part_bytes:
         return [Part(name, str(path))]
     return [Part(name, str(path), begin, begin + part_bytes) for begin in range(0, size, part_bytes)]
+
+
+def _why_no_file(path: Path) -> str:
+    if path.is_dir():
+        return f"is a folder without {RECORDS}; name the files in it"
+    return "is not a regular file" if path.exists() else "does not exist"
 
 
 def read(part: Part) -> Iterator[Any]:
@@ -116,7 +124,7 @@ def _lines(part: Part, file: _Lines) -> Iterator[Any]:
         number += 1
         place += len(line)
         if len(line) > MAX_LINE_BYTES:
-            raise _wrong(part, number, f"the line is longer than {MAX_LINE_BYTES} bytes")
+            raise _wrong(part, number, f"the line is longer than {MAX_LINE_BYTES // 2**20} MiB")
         if not line.isspace():
             yield _decoded(part, number, line)
 
@@ -134,15 +142,14 @@ def _rest_of_line(file: _Lines) -> int:
 def _decoded(part: Part, number: int, text: bytes | str) -> Any:
     """The JSON of the line with this number in its part. UsageError."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise _wrong(part, number, "this is not JSON in UTF-8") from None
+        return decoded(text)
+    except JsonTextError as error:
+        raise _wrong(part, number, str(error)) from None
 
 
 def _wrong(part: Part, number: int, message: str) -> UsageError:
     line = number + (_lines_before(part) if part.begin else 0)
-    steps = ["traces are JSON objects, one a line: see docs/speculation.md"]
-    return UsageError(f"{part.name}:{line}: {message}", next_steps=steps)
+    return UsageError(f"{part.name}:{line}: {message}", next_steps=[HELP])
 
 
 def _lines_before(part: Part) -> int:
@@ -156,7 +163,7 @@ def _lines_before(part: Part) -> int:
 
 def _unreadable(name: str, error: Exception) -> UsageError:
     why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return UsageError(f"cannot read {name}: {why}")
+    return UsageError(f"cannot read {name}: {why}", next_steps=[HELP])
 
 
 def _zstd(part: Part) -> Iterator[Any]:
@@ -198,11 +205,9 @@ def by_duckdb(part: Part, duckdb: Any) -> Iterator[Any]:
                     number += 1
                     yield _unfolded(part, number, _decoded(part, number, text))
     except duckdb.Error as error:
-        first = str(error).partition("\n")[0][:300]
-        raise UsageError(
-            f"DuckDB cannot read {part.name}: {first}",
-            next_steps=["credentials of object stores are secrets of DuckDB: see docs/speculation.md"],
-        ) from None
+        why = " ".join(str(error).split())[:_ERROR_LETTERS]
+        step = CREDENTIALS if "://" in part.path else HELP
+        raise UsageError(f"DuckDB cannot read {part.name}: {why}", next_steps=[step]) from None
 
 
 def _unfolded(part: Part, number: int, item: Any) -> Any:
@@ -221,7 +226,7 @@ def read_suite(name: str, folder: Path) -> dict[str, Mapping[str, Any]]:
     path = folder / name
     try:
         if not path.is_file() or path.stat().st_size > MAX_SUITE_BYTES:
-            raise UsageError(f"{name} is not a prompt set, or larger than {MAX_SUITE_BYTES} bytes")
+            raise UsageError(f"{name} is not a prompt set, or larger than {MAX_SUITE_BYTES // 2**20} MiB")
     except OSError as error:
         raise _unreadable(name, error) from None
     found: dict[str, Mapping[str, Any]] = {}

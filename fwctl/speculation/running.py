@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from fwctl.errors import FwctlError
+from fwctl.errors import FwctlError, UsageError
 from fwctl.process import Running
 from fwctl.speculation.job import (
     Progress,
@@ -24,7 +24,7 @@ from fwctl.speculation.job import (
     traces_of,
     unpacked,
 )
-from fwctl.speculation.reading import Part, parts, read_suite
+from fwctl.speculation.reading import HELP, Part, parts, read_suite
 from fwctl.speculation.replay import training
 from fwctl.speculation.suffix import SuffixIndex
 from fwctl.speculation.tally import Tally
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Replayed", "Work", "replay"]
 
 _WAIT_S = 0.2
+_NAMED = 3  # files in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ class Replayed:
 
 
 def replay(work: Work, engine: str = "local", progress: Progress = silent) -> Replayed:
-    """Build the index, replay every part, add up. Raises UsageError for bad files, FwctlError.
+    """Build the index, replay every part, add up. Raises UsageError for bad files and for files without
+    any request that can be replayed, FwctlError.
 
     progress is called with parts done and all parts.
     """
@@ -69,7 +71,15 @@ def replay(work: Work, engine: str = "local", progress: Progress = silent) -> Re
         tally = _in_processes(work, todo, index, progress)
     else:
         tally = replay_parts(work, todo, index, tokenizer, progress)
+    if not tally.types:
+        raise _nothing(work, tally)
     return Replayed(tally, tokenizer.about, size, asks)
+
+
+def _nothing(work: Work, tally: Tally) -> UsageError:
+    why = "; ".join(f"{count:,} x {reason}" for reason, count in sorted(tally.left_out.items()))
+    names = ", ".join(work.files[:_NAMED]) + " ..." * (len(work.files) > _NAMED)
+    return UsageError(f"{names}: no request with an answer ({why or 'no lines'})", next_steps=[HELP])
 
 
 def load_ray() -> Any:

@@ -45,7 +45,8 @@ def test_the_digest_follows_content_not_spacing(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("{", "not JSON"),
-        ("[" * 100_000, "not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"id": "b", "id": "c", "prompt": "x"}', "the key 'id' stands twice"),
         ("[]", "JSON object"),
         ('{"id": "b", "prompt": "x", "colour": 1}', "unknown key 'colour'"),
         ('{"prompt": "x"}', "`id`"),
@@ -106,7 +107,7 @@ def test_a_byte_order_mark_is_no_part_of_the_set(tmp_path: Path) -> None:
     [
         ('{"id": "a", "prompt": "x"', "Expecting ',' delimiter at column 26", "docs/bench.md"),
         ('[\n{"id": "a", "prompt": "x"}\n]\n', "not JSON", "jq -c '.[]'"),
-        ('{"id": "a", "prompt": "x", "temperature": NaN}', "NaN is no JSON value", "docs/bench.md"),
+        ('{"id": "a", "prompt": "x", "temperature": NaN}', "NaN is not a number", "docs/bench.md"),
         ('{"id": "a", "prompt": "x", "max_token": 3}', "unknown key 'max_token'", "did you mean max_tokens?"),
         ('{"custom_id": "a", "body": {}}', "unknown key", "fwctl bench import --from openai-batch"),
         ('{"id": "a", "conversations": []}', "unknown key", "fwctl bench import --from chat-log"),

@@ -115,10 +115,21 @@ def test_replay_says_what_it_left_out(tmp_path: Path) -> None:
     _, text, _ = fwctl(tmp_path, "replay", "t.jsonl.gz", "--index-tokens", "0")
     assert "left out: 1 lines, failed request" in text
     assert "left out: 1 lines, no answer" in text
-    (tmp_path / "empty.jsonl").write_text("\n")
-    code, text, _ = fwctl(tmp_path, "replay", "empty.jsonl")
-    assert code == 0
-    assert "no request with an answer" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "no lines"),
+        ("\n \n", "no lines"),
+        ('[{"prompt": "a"}]\n{"prompt": "a"}\n7\n', "1 x no answer; 2 x not an object"),
+    ],
+)
+def test_files_without_any_request_to_replay_are_an_error(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "t.jsonl").write_text(text)
+    code, shown, errors = fwctl(tmp_path, "replay", "t.jsonl")
+    assert (code, shown) == (64, "")
+    assert f"t.jsonl: no request with an answer ({why})" in errors
 
 
 class Hasty(SystemClock):
@@ -143,7 +154,7 @@ def test_a_long_replay_says_how_far_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (("t.jsonl",), "t.jsonl does not exist"),
+        (("t.jsonl",), "'t.jsonl' does not exist"),
         (("bad.jsonl",), "bad.jsonl:2: this is not JSON"),
         (("bad.jsonl", "--jobs", "0"), "--jobs"),
         (("bad.jsonl", "--engine", "spark"), "--engine"),

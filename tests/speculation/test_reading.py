@@ -6,6 +6,7 @@ import gzip
 import importlib.util
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -62,11 +63,27 @@ def test_a_bad_line_is_named_by_its_number_in_the_file(tmp_path: Path, part_byte
         everything(tmp_path, "a.jsonl", part_bytes)
 
 
-@pytest.mark.parametrize("line", [b"\xff\xfe{}", b"[" * 100_000, b"1" * 5000])
-def test_hostile_lines_are_one_error(tmp_path: Path, line: bytes) -> None:
-    (tmp_path / "a.jsonl").write_bytes(line)
-    with pytest.raises(UsageError, match=r"a\.jsonl:1: this is not JSON"):
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"\xff\xfe{}", "byte 1 (0xff) is not UTF-8"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"1" * 5000, "more than 4300 digits"),
+        (b'{"completion": "one", "completion": "two"}', "the key 'completion' stands twice"),
+        (b'{"max_tokens": NaN}', "NaN is not a number"),
+        (b'{"prompt": "a\x00b"}', "Invalid control character at column 14"),
+    ],
+)
+def test_hostile_lines_are_one_error(tmp_path: Path, line: bytes, message: str) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"{}\n" + line + b"\n{}\n")
+    with pytest.raises(UsageError, match=re.escape(message)) as caught:
         everything(tmp_path, "a.jsonl")
+    assert caught.value.message.startswith("a.jsonl:2: ")
+
+
+def test_a_byte_order_mark_and_other_line_ends_are_no_part_of_a_trace(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b'\xef\xbb\xbf{"id": "1"}\r\n\r\n{"id": "2"}\r\n')
+    assert everything(tmp_path, "a.jsonl") == [{"id": "1"}, {"id": "2"}]
 
 
 def test_a_line_without_end_is_refused(tmp_path: Path) -> None:
@@ -83,7 +100,8 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     for name, message in (
         ("none.jsonl", "does not exist"),
         ("pipe", "not a regular file"),
-        (".", "not a regular file"),
+        (".", "folder without records.jsonl"),
+        ("", "folder without records.jsonl"),
         ("a" * 300, "cannot read"),
         ("a.gz", "cannot read a.gz"),
         ("cut.gz", "cannot read cut.gz"),
@@ -181,7 +199,7 @@ def test_a_folder_of_a_bench_run_stands_for_its_records(tmp_path: Path) -> None:
     (tmp_path / "runs/today").mkdir(parents=True)
     (tmp_path / "runs/today/records.jsonl").write_bytes(lines(ITEMS))
     assert everything(tmp_path, "runs/today") == ITEMS
-    with pytest.raises(UsageError, match="runs is not a regular file"):
+    with pytest.raises(UsageError, match=r"'runs' is a folder without records\.jsonl"):
         everything(tmp_path, "runs")
 
 
