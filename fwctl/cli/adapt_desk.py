@@ -106,7 +106,7 @@ def promotion(
     call: Call, adapt: Adapt, entry: Deployment, state: State, *, write: bool
 ) -> dict[str, Any] | None:
     """The decision as a change of the spec, written when asked for; None while nothing is promoted."""
-    from fwctl.quality import experiment_patch as patch
+    from fwctl.quality.experiments import patch
 
     decision, evaluated = state.result(Step.DECIDE), state.result(Step.EVALUATE)
     wanted = changes(decision, evaluated, entry) if decision and evaluated else {}

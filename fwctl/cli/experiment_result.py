@@ -13,8 +13,8 @@ from fwctl.errors import UsageError
 
 if TYPE_CHECKING:
     from fwctl.live.model import LiveDeployment
-    from fwctl.quality.experiment import Experiment
-    from fwctl.quality.experiment_state import State
+    from fwctl.quality.experiments.model import Experiment
+    from fwctl.quality.experiments.state import State
     from fwctl.spec.model import Deployment, Spec
 
 
@@ -63,7 +63,7 @@ def evidence_files(call: Call, experiment: Experiment, state: State, specs: Sequ
     from fwctl.cli.evidence_files import evidence_folder
     from fwctl.cli.evidence_setting import as_named
     from fwctl.measure.suite import load as load_suite
-    from fwctl.quality.experiment_evidence import records
+    from fwctl.quality.experiments.evidence import records
     from fwctl.records.evidence import FOLDER_NAME, write
 
     folder = Path(FOLDER_NAME)
@@ -104,7 +104,7 @@ def recommendation(
     call: Call, experiment: Experiment, state: State, specs: Sequence[str]
 ) -> dict[str, Any] | None:
     """The winner as a change of the user's spec; None without a winner."""
-    from fwctl.quality import experiment_patch as patch
+    from fwctl.quality.experiments import patch
 
     decision = state.decision or {}
     winner = decision.get("winner")

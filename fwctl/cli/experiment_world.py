@@ -25,15 +25,15 @@ from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.planning.document import has_changes
 from fwctl.planning.model import Plan
 from fwctl.planning.options import PlanOptions
-from fwctl.quality.experiment import Experiment
-from fwctl.quality.experiment_world import Look
+from fwctl.quality.experiments.model import Experiment
+from fwctl.quality.experiments.world import Look
 from fwctl.spec.model import Spec
 
 if TYPE_CHECKING:
     from fwctl.measure.plan import Plan as LoadPlan
     from fwctl.measure.progress import Progress
     from fwctl.measure.target import Target
-    from fwctl.quality.experiment_run import Course
+    from fwctl.quality.experiments.run import Course
     from fwctl.quality.graders.means import Means
 
 # What a grader's child process gets of the environment: no secrets.
@@ -236,7 +236,7 @@ def require_key(call: Call) -> None:
 
 def confirm_course(call: Call, course: Course, *, yes: bool) -> None:
     """Say what it will do and cost, and ask once when something is created."""
-    from fwctl.quality.experiment_quality import foretold
+    from fwctl.quality.experiments.quality import foretold
     from fwctl.units import format_usd
 
     for line in foretold(course.experiment, course.cases):

@@ -11,7 +11,7 @@ from typing import Any
 from fwctl.catalog.adapt_fields import ADAPT_FIELDS, LONGEST_NAME, MOST_SETTINGS, ON_DRIFT
 from fwctl.drafting.adapt import Adapt, Collecting, Evaluating, Training, Watching
 from fwctl.errors import Diagnostic, Severity
-from fwctl.quality.experiment_values import Values, name_problem
+from fwctl.quality.experiments.values import Values, name_problem
 from fwctl.spec.files import Given
 from fwctl.spec.groups import group_of
 from fwctl.spec.kinds import is_kind, load_kind, require_rows, wrong

@@ -10,7 +10,7 @@ from fwctl.catalog.fields import BY_PATH
 from fwctl.drafting.desk import Desk, Platform
 from fwctl.errors import FirectlFailedError, FwctlError
 from fwctl.firectl.errors import ErrorClass
-from fwctl.quality.experiment_patch import PINS
+from fwctl.quality.experiments.patch import PINS
 from fwctl.spec.model import Deployment
 
 # What the platform says about the request itself; anything else says nothing about the draft model.

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from fwctl.firectl.capabilities import Capabilities
 from fwctl.firectl.outcome import Outcome
-from fwctl.quality.experiment_world import World
+from fwctl.quality.experiments.world import World
 
 
 class Platform(Protocol):

@@ -15,9 +15,9 @@ from fwctl.errors import FwctlError, RefusedError
 from fwctl.measure.lines import read_rows
 from fwctl.measure.speculation import of_rows
 from fwctl.measure.suite import Suite
-from fwctl.quality.experiment import Experiment
-from fwctl.quality.experiment_run import Choices, Course
-from fwctl.quality.experiment_state import Phase, folder_of
+from fwctl.quality.experiments.model import Experiment
+from fwctl.quality.experiments.run import Choices, Course
+from fwctl.quality.experiments.state import Phase, folder_of
 from fwctl.spec.model import Deployment
 from fwctl.speculation.arithmetic import Costs
 

@@ -23,7 +23,7 @@ from fwctl.drafting.trial import arms_of, experiment_of, write_suite
 from fwctl.errors import RefusedError, WaitTimeoutError
 from fwctl.measure.suite import Suite
 from fwctl.measure.suite import load as load_suite
-from fwctl.quality.experiment_run import Course
+from fwctl.quality.experiments.run import Course
 from fwctl.spec.model import Deployment
 from fwctl.units import format_usd
 

@@ -13,8 +13,8 @@ from fwctl.catalog.fields import BY_PATH
 from fwctl.drafting.adapt import Adapt, digest
 from fwctl.errors import FwctlError, InvalidSpecError
 from fwctl.measure.suite import Suite
-from fwctl.quality.experiment import Experiment
-from fwctl.quality.experiment_file import check_experiment
+from fwctl.quality.experiments.file import check_experiment
+from fwctl.quality.experiments.model import Experiment
 from fwctl.records.atomic import replacing
 from fwctl.spec.files import Given
 from fwctl.spec.model import Deployment

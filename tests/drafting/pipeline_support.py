@@ -15,11 +15,11 @@ from fwctl.errors import FirectlFailedError
 from fwctl.firectl.capabilities import Capabilities
 from fwctl.firectl.errors import ErrorClass
 from fwctl.firectl.outcome import Outcome
-from fwctl.quality.experiment import Experiment
+from fwctl.quality.experiments.model import Experiment
 from fwctl.spec.load import load
 from fwctl.spec.model import Deployment
 from tests.planning.support import Platform
-from tests.quality.experiment_support import FakeWorld, Killed
+from tests.quality.experiments.support import FakeWorld, Killed
 
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"
 SMALL = "accounts/fireworks/models/llama-v3p2-1b-instruct"

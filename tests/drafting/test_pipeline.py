@@ -12,7 +12,7 @@ from fwctl.drafting.deciding import changes
 from fwctl.drafting.state import FILE, Step, load
 from fwctl.errors import FwctlError, RefusedError
 from tests.drafting.pipeline_support import MODEL, OTHER, SMALL, TEXT, FakeDesk, pipeline
-from tests.quality.experiment_support import Killed
+from tests.quality.experiments.support import Killed
 
 PREFIX = "accounts/acme/models/tuned-"
 

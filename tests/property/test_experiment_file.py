@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwctl.quality.experiment_file import check_experiment
+from fwctl.quality.experiments.file import check_experiment
 from fwctl.spec.files import Given
-from tests.quality.experiment_support import TEXT
+from tests.quality.experiments.support import TEXT
 
 PIECES = (
     "",

@@ -20,8 +20,8 @@ from fwctl.report.model import Report
 
 if TYPE_CHECKING:
     from fwctl.live.model import LiveDeployment
-    from fwctl.quality.experiment_run import Course
-    from fwctl.quality.experiment_state import State
+    from fwctl.quality.experiments.run import Course
+    from fwctl.quality.experiments.state import State
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the experiment.", show_default=False)]
 
@@ -53,8 +53,8 @@ def experiment_run(
     """
     from fwctl.cli.experiment_world import PlatformWorld, confirm_course, require_key
     from fwctl.measure.suite import load as load_suite
-    from fwctl.quality.experiment_file import load_experiment
-    from fwctl.quality.experiment_run import Choices, Course
+    from fwctl.quality.experiments.file import load_experiment
+    from fwctl.quality.experiments.run import Choices, Course
 
     experiment = load_experiment(call.env.cwd / file, environ=call.env.environ, shown_as=file)
     check_account(call, experiment.spec.account)
@@ -90,7 +90,7 @@ def _go(course: Course) -> State:
 
 def _alone(call: Call, name: str, word: str) -> AbstractContextManager[str | None]:
     """One command at a time for an experiment; free as soon as its process ends."""
-    from fwctl.quality.experiment_state import folder_of
+    from fwctl.quality.experiments.state import folder_of
     from fwctl.records.applylock import apply_lock
 
     path = folder_of(call.env.cwd / STATE_FOLDER, name) / "run.lock"
@@ -99,7 +99,7 @@ def _alone(call: Call, name: str, word: str) -> AbstractContextManager[str | Non
 
 def _end(state: State) -> tuple[Exit, tuple[()], FwctlError | None]:
     """0 with a winner; 4 without one, at the cap, and at the end of the time."""
-    from fwctl.quality.experiment_state import Phase
+    from fwctl.quality.experiments.state import Phase
 
     if state.phase is Phase.DONE and state.decision is not None and state.decision["winner"]:
         return Exit.OK, (), None
@@ -123,7 +123,7 @@ def experiment_status(call: Call, *, name: Name) -> Report:
 
 
 def _state(call: Call, name: str) -> State:
-    from fwctl.quality.experiment_state import load, load_all
+    from fwctl.quality.experiments.state import load, load_all
     from fwctl.spec.closest import did_you_mean
 
     _check_name(name)
@@ -139,7 +139,7 @@ def _state(call: Call, name: str) -> State:
 
 
 def _check_name(name: str) -> None:
-    from fwctl.quality.experiment_values import name_problem
+    from fwctl.quality.experiments.values import name_problem
 
     if problem := name_problem(name):
         raise UsageError(f"the name {name[:80]!r} {problem}")
@@ -159,8 +159,8 @@ def experiment_stop(
     read again right before each delete. Works without the files of .fwctl too.
     """
     from fwctl.cli.experiment_world import PlatformWorld
-    from fwctl.quality.experiment_deletes import remove
-    from fwctl.quality.experiment_state import Phase, load, save
+    from fwctl.quality.experiments.deletes import remove
+    from fwctl.quality.experiments.state import Phase, load, save
     from fwctl.spec.model import Spec
 
     _check_name(name)
@@ -183,7 +183,7 @@ def experiment_stop(
 def _nothing_of(name: str, live: Mapping[str, LiveDeployment], stack: str) -> str:
     """What a stop says that found nothing, since the name may be misspelt and its candidates cost money."""
     from fwctl.live.identity import is_candidate
-    from fwctl.quality.experiment_candidates import experiment_of
+    from fwctl.quality.experiments.candidates import experiment_of
 
     mine = (item.marker for item in live.values() if is_candidate(item, stack))
     names = sorted({experiment_of(marker.name) for marker in mine if marker})
@@ -195,8 +195,8 @@ def _nothing_of(name: str, live: Mapping[str, LiveDeployment], stack: str) -> st
 def experiment_list(call: Call, *, scope: Scope) -> Report:
     """List the experiments of this folder and what they left on the platform."""
     from fwctl.live.identity import has_expired, is_candidate
-    from fwctl.quality.experiment_candidates import experiment_of
-    from fwctl.quality.experiment_state import load_all
+    from fwctl.quality.experiments.candidates import experiment_of
+    from fwctl.quality.experiments.state import load_all
 
     states = {state.name: state for state in load_all(call.env.cwd / STATE_FOLDER)}
     spec = scope_spec(call, scope)

@@ -71,7 +71,7 @@ def _body(kind: bytes, given: Given, environ: Mapping[str, str]) -> tuple[Diagno
         from fwctl.measure.targets_file import check_targets
 
         return check_targets(given, environ)
-    from fwctl.quality.experiment_file import check_experiment
+    from fwctl.quality.experiments.file import check_experiment
 
     return check_experiment(given, environ=environ, need_secrets=False)[1]
 

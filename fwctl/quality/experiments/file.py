@@ -17,8 +17,8 @@ from fwctl.catalog.experiment_fields import (
     GIVEN,
 )
 from fwctl.errors import Diagnostic, Severity
-from fwctl.quality.experiment import SEPARATOR, Experiment
-from fwctl.quality.experiment_values import Values, name_problem
+from fwctl.quality.experiments.model import SEPARATOR, Experiment
+from fwctl.quality.experiments.values import Values, name_problem
 from fwctl.spec.build import Places, split
 from fwctl.spec.files import Given
 from fwctl.spec.groups import deployment_group, group_of

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from fwctl.measure.suite import Suite
-from fwctl.quality.experiment import Experiment
-from fwctl.quality.experiment_state import State
+from fwctl.quality.experiments.model import Experiment
+from fwctl.quality.experiments.state import State
 from fwctl.records.evidence import EvidenceRecord
 
 _FIGURES = (

@@ -9,9 +9,9 @@ import pytest
 from fwctl.catalog.experiment_fields import EXPERIMENT_FIELDS
 from fwctl.catalog.run_fields import FILE_KINDS
 from fwctl.errors import InvalidSpecError
-from fwctl.quality.experiment_file import check_experiment, load_experiment
+from fwctl.quality.experiments.file import check_experiment, load_experiment
 from fwctl.spec.files import Given
-from tests.quality.experiment_support import TEXT
+from tests.quality.experiments.support import TEXT
 
 FP8 = "  fp8: {shape: accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast}"
 NGRAM = "speculation: {mode: ngram, ngram_length: 3, draft_tokens: 4}"

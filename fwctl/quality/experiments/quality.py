@@ -11,8 +11,8 @@ from fwctl.measure.suite import Suite
 from fwctl.quality.arms import Arm
 from fwctl.quality.cases import Cases, load_cases
 from fwctl.quality.compare import compare_arms
-from fwctl.quality.experiment import Experiment
-from fwctl.quality.experiment_judge import Quality
+from fwctl.quality.experiments.judge import Quality
+from fwctl.quality.experiments.model import Experiment
 from fwctl.quality.graders.means import Means
 from fwctl.quality.grading import NAME, Row, grade_run, read_grades
 from fwctl.quality.outlook import outlook, points, sentences

@@ -12,14 +12,14 @@ from fwctl.cli.experiment_result import document, proposed_for, recommendation
 from fwctl.cli.options import Settings
 from fwctl.cli.output import Output
 from fwctl.errors import UsageError
-from fwctl.quality.experiment_evidence import records
-from fwctl.quality.experiment_state import Round
+from fwctl.quality.experiments.evidence import records
+from fwctl.quality.experiments.state import Round
 from fwctl.report import text
 from fwctl.report.layout import Style
 from fwctl.report.model import Report
 from tests.cli.support import make_env
 from tests.planning.support import NOW
-from tests.quality.experiment_support import TEXT, Behaviour, FakeWorld, course, experiment_in
+from tests.quality.experiments.support import TEXT, Behaviour, FakeWorld, course, experiment_in
 
 SHAPES = "accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct"
 WRONG = frozenset(range(40))

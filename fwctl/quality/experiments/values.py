@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from fwctl.catalog.experiment_fields import LONGEST_NAME, SLO_PATHS
-from fwctl.quality.experiment import Load
+from fwctl.quality.experiments.model import Load
 from fwctl.spec.closest import did_you_mean, listed
 from fwctl.spec.reader import Checked
 from fwctl.spec.report import shown

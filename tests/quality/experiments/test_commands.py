@@ -11,11 +11,11 @@ import pytest
 
 from fwctl.cli.main import run
 from fwctl.env import SystemClock
-from fwctl.quality.experiment_state import Phase, Spending, State, save
+from fwctl.quality.experiments.state import Phase, Spending, State, save
 from fwctl.records.applylock import apply_lock
 from fwctl.simulator.commands.app import run as firectl_sim
 from tests.cli.support import make_env
-from tests.quality.experiment_support import TEXT, write_files
+from tests.quality.experiments.support import TEXT, write_files
 
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"
 SHAPE = "accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast"

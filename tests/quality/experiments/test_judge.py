@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fwctl.quality.experiment import Experiment, Load
-from fwctl.quality.experiment_judge import Decision, Measured, Met, Quality, decide, measured
+from fwctl.quality.experiments.judge import Decision, Measured, Met, Quality, decide, measured
+from fwctl.quality.experiments.model import Experiment, Load
 from fwctl.spec.model import Spec
 
 PASSED = Quality("pass")

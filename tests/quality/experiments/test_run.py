@@ -21,13 +21,13 @@ from fwctl.exitcodes import Exit
 from fwctl.live.normalise import normalise_deployment
 from fwctl.measure.suite import load as load_suite
 from fwctl.planning.model import Change, Plan
-from fwctl.quality.experiment_candidates import require_own
-from fwctl.quality.experiment_deletes import remove
-from fwctl.quality.experiment_quality import cases_of
-from fwctl.quality.experiment_state import Phase
+from fwctl.quality.experiments.candidates import require_own
+from fwctl.quality.experiments.deletes import remove
+from fwctl.quality.experiments.quality import cases_of
+from fwctl.quality.experiments.state import Phase
 from fwctl.spec.model import Spec
 from tests.planning.support import NOW, Platform, row
-from tests.quality.experiment_support import MINE, TEXT, Behaviour, FakeWorld, Killed, course, own_rows, run
+from tests.quality.experiments.support import MINE, TEXT, Behaviour, FakeWorld, Killed, course, own_rows, run
 
 # Dollars an hour of one replica: bf16 $2.90 (A100), fp8 $8.00 (H100), b200 $13.00. At 4 requests at a time
 # of 100 tokens each, a second per answer is 400 tokens/s, so bf16 is $2.9/3600/400*1e6 = $2.014 a million.

@@ -7,8 +7,8 @@ from dataclasses import replace
 from fwctl.applying.model import ApplyResult
 from fwctl.errors import FwctlError, InterruptedByUserError, WaitTimeoutError
 from fwctl.exitcodes import Exit
-from fwctl.quality.experiment_candidates import deletion, leavers, require_own
-from fwctl.quality.experiment_world import World
+from fwctl.quality.experiments.candidates import deletion, leavers, require_own
+from fwctl.quality.experiments.world import World
 from fwctl.spec.model import Spec
 
 

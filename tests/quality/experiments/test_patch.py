@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from fwctl.quality.experiment_patch import diff, edited, snippet, wanted
+from fwctl.quality.experiments.patch import diff, edited, snippet, wanted
 from fwctl.spec.files import Given
 from fwctl.spec.load import load_given
 from fwctl.spec.model import Deployment
-from tests.quality.experiment_support import TEXT, experiment_in
+from tests.quality.experiments.support import TEXT, experiment_in
 
 SHAPES = "accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct"
 SPEC = f"""\

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from fwctl.live.normalise import normalise_deployment
-from fwctl.quality.experiment import Load
-from fwctl.quality.experiment_cost import round_s, running, sampled, since_creation
-from fwctl.quality.experiment_state import Spending
+from fwctl.quality.experiments.cost import round_s, running, sampled, since_creation
+from fwctl.quality.experiments.model import Load
+from fwctl.quality.experiments.state import Spending
 from tests.planning.support import NOW, row
 
 

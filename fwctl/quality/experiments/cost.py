@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from fwctl.live.model import LiveDeployment
-from fwctl.quality.experiment import Load
-from fwctl.quality.experiment_state import Spending
+from fwctl.quality.experiments.model import Load
+from fwctl.quality.experiments.state import Spending
 
 # Replicas stop 5 minutes after the last request (the scale-to-zero window that every candidate has); one
 # minute more for the platform to notice.

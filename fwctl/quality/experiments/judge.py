@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from fwctl.quality.experiment import Experiment
+from fwctl.quality.experiments.model import Experiment
 from fwctl.stats.quantiles import Estimate, estimate
 
 METRICS = ("ttft_s", "tpot_s", "total_s")

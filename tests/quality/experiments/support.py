@@ -19,10 +19,10 @@ from fwctl.measure.suite import Suite, load
 from fwctl.planning.engine import make_plan
 from fwctl.planning.model import Plan
 from fwctl.planning.options import PlanOptions
-from fwctl.quality.experiment import Experiment
-from fwctl.quality.experiment_file import load_experiment
-from fwctl.quality.experiment_run import Choices, Course
-from fwctl.quality.experiment_world import Look
+from fwctl.quality.experiments.file import load_experiment
+from fwctl.quality.experiments.model import Experiment
+from fwctl.quality.experiments.run import Choices, Course
+from fwctl.quality.experiments.world import Look
 from fwctl.quality.graders.means import Means
 from fwctl.spec.model import Spec
 from tests.planning.support import CAPS, NOW, PRICES, Platform, row

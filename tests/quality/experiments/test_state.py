@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fwctl.errors import FwctlError
-from fwctl.quality.experiment_state import Phase, Round, Spending, State, load, load_all, save
+from fwctl.quality.experiments.state import Phase, Round, Spending, State, load, load_all, save
 
 STATE = State(
     name="shapes",

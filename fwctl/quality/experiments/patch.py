@@ -11,7 +11,7 @@ from typing import Any
 
 from fwctl.catalog.experiment_fields import GIVEN
 from fwctl.catalog.fields import BY_PATH
-from fwctl.quality.experiment import Experiment
+from fwctl.quality.experiments.model import Experiment
 from fwctl.spec.files import Given
 from fwctl.spec.load import load_given
 from fwctl.spec.model import Deployment, Spec

@@ -15,7 +15,7 @@ from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.planning.digest import canonical_json
 from fwctl.planning.model import Plan
 from fwctl.planning.options import Intent, PlanOptions
-from fwctl.quality.experiment import SEPARATOR, Experiment
+from fwctl.quality.experiments.model import SEPARATOR, Experiment
 from fwctl.spec.model import Spec
 
 _HASH_DIGITS = 4

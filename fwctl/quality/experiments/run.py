@@ -6,32 +6,28 @@ thing begins, and which candidates exist is read from their markers, so a run ma
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from fwctl.errors import RefusedError
 from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.measure.suite import Suite
 from fwctl.planning.model import Plan
 from fwctl.planning.options import PlanOptions
-from fwctl.quality import experiment_cost as cost
-from fwctl.quality.experiment import Experiment
-from fwctl.quality.experiment_candidates import candidate_of, own, with_ids
-from fwctl.quality.experiment_deletes import remove, require_done
-from fwctl.quality.experiment_passes import Passes
-from fwctl.quality.experiment_quality import cases_of
-from fwctl.quality.experiment_state import Phase, Spending, State, load, save
-from fwctl.quality.experiment_world import World
+from fwctl.quality.experiments import cost
+from fwctl.quality.experiments.candidates import own, with_ids
+from fwctl.quality.experiments.decision import decision
+from fwctl.quality.experiments.deletes import remove, require_done
+from fwctl.quality.experiments.ledger import Ledger
+from fwctl.quality.experiments.model import Experiment
+from fwctl.quality.experiments.passes import Passes
+from fwctl.quality.experiments.quality import cases_of
+from fwctl.quality.experiments.state import Phase, Spending, State, folder_of, load
+from fwctl.quality.experiments.world import World
 from fwctl.spec.model import Spec
 from fwctl.units import format_usd
-
-# Seconds that the deletes take after the load was ended for the cap: until then replicas still cost.
-DELETE_S = 30.0
-TELL_EVERY_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +55,12 @@ class Course:
         self.digest = experiment.digest(suite.digest)
         self.plan: Plan | None = None
         self.spec: Spec = experiment.spec
-        self.state: State = self._new(None)
-        self._lock = threading.Lock()
-        self._over = ""
-        self._told = ("", 0.0)
+        self.ledger = Ledger(world, root, self._new(None), choices.look_every_s)
+
+    @property
+    def state(self) -> State:
+        """Where it stands."""
+        return self.ledger.state
 
     def prepare(self) -> State:
         """Where it stands, and the plan of what is missing. Raises RefusedError when it may not begin, and
@@ -71,10 +69,10 @@ class Course:
         live = self.world.live(self.experiment.spec)
         mine = own(live.deployments, self.experiment.spec.stack, self.experiment.name)
         if found is None or found.phase in (Phase.CAPPED, Phase.STOPPED):
-            self.state = self._new(mine)
+            self.ledger.state = self._new(mine)
         else:
             self._require_same(found)
-            self.state = found
+            self.ledger.state = found
         if self.state.phase in (Phase.CREATING, Phase.MEASURING) and self.world.clock.now() < self.state.end:
             self._plan(live, mine, lost=found is None)
         return self.state
@@ -120,11 +118,11 @@ class Course:
         ids = {name: self._entry_id(name) for name in self.experiment.candidates}
         if self.state.rounds and ids != self.state.candidates:
             self.world.say("candidates had gone and are made again, so everything is measured anew")
-            self.state = replace(self.state, rounds=(), run=self._new(None).run)
-        self.state = replace(self.state, candidates=ids, usd_per_hour=prices)
+            self.ledger.state = replace(self.state, rounds=(), run=self._new(None).run)
+        self.ledger.state = replace(self.state, candidates=ids, usd_per_hour=prices)
         if lost and mine:
-            usd = cost.since_creation(mine, self._by_id(), self.world.clock.now())
-            self.state = replace(self.state, spending=Spending(usd))
+            usd = cost.since_creation(mine, self.ledger.usd_per_hour_by_id(), self.world.clock.now())
+            self.ledger.state = replace(self.state, spending=Spending(usd))
             self.world.say(
                 "the bookkeeping is lost; the cost so far is taken as if all had run since creation"
             )
@@ -183,10 +181,10 @@ class Course:
         if self.state.phase in (Phase.CREATING, Phase.MEASURING):
             self._create_and_measure()
         if self.choices.delete_all or self.world.clock.now() >= self.state.end:
-            self._set(keep=None)
+            self.ledger.write(keep=None)
         self._delete()
         if self.state.phase is Phase.CLOSING:
-            self._set(phase=self.state.ends_as)
+            self.ledger.write(phase=self.state.ends_as)
         return self.state
 
     def _create_and_measure(self) -> None:
@@ -194,31 +192,34 @@ class Course:
             self._leave(Phase.STOPPED, "time_to_live has ended before the experiment was done")
             return
         assert self.plan is not None
-        self._set()
+        self.ledger.write()
         self.world.reached("before create")
-        with self.world.watching(self._look):
+        with self.ledger.watching():
             result = self.world.apply(self.plan, self.spec, serve=True)
         self.world.reached("created")
-        if self._over:
-            self._leave(Phase.CAPPED, self._over)
+        if self.ledger.over:
+            self._leave(Phase.CAPPED, self.ledger.over)
             return
         require_done(result, self.state.name)
-        self._set(phase=Phase.MEASURING)
-        passes = Passes(self)
+        self.ledger.write(phase=Phase.MEASURING)
+        folder = folder_of(self.root, self.state.name) / self.state.run
+        usd_per_hour = self.most_usd_per_hour()
+        passes = Passes(self.experiment, self.suite, self.world, self.ledger, folder, usd_per_hour)
         reason = passes.measure()
         if reason:
             self._leave(Phase.CAPPED, reason)
             return
         self.world.reached("measured")
-        decision = passes.decide()
-        keep = None if self.choices.delete_all else decision["winner"]
-        self._set(
-            phase=Phase.CLOSING, ends_as=Phase.DONE, decision=decision, keep=keep, reason=decision["reason"]
+        live = self.world.live(self.experiment.spec)
+        found = decision(self.experiment, self.state, live, folder, cases=self.cases, means=self.means)
+        keep = None if self.choices.delete_all else found["winner"]
+        self.ledger.write(
+            phase=Phase.CLOSING, ends_as=Phase.DONE, decision=found, keep=keep, reason=found["reason"]
         )
         self.world.reached("decided")
 
     def _leave(self, ends_as: Phase, reason: str) -> None:
-        self._set(phase=Phase.CLOSING, ends_as=ends_as, keep=None, reason=reason)
+        self.ledger.write(phase=Phase.CLOSING, ends_as=ends_as, keep=None, reason=reason)
         self.world.say(f"{reason}; deleting all candidates")
 
     def _delete(self) -> None:
@@ -226,49 +227,4 @@ class Course:
         self.world.reached("before delete")
         remove(self.world, self.experiment.spec, name=self.state.name, keep=self.state.keep)
         self.world.reached("deleted")
-        self._look(())
-
-    def pause(self) -> str:
-        """Why nothing more may be begun, empty when it may."""
-        return self._over
-
-    def watching(self) -> Any:
-        """The looks at the replicas that go on beside a pass."""
-        return self.world.watching(self._look)
-
-    def set_rounds(self, rounds: Sequence[Any]) -> None:
-        self._set(rounds=tuple(rounds))
-
-    def _by_id(self) -> Mapping[str, float | None]:
-        return {key: self.state.usd_per_hour.get(name) for name, key in self.state.candidates.items()}
-
-    def _look(self, items: Sequence[LiveDeployment]) -> bool:
-        """Count what the candidates cost; False when the cap is near or the time is over."""
-        mine = own({item.deployment_id: item for item in items}, self.state.stack, self.state.name)
-        now = self.world.clock.now()
-        usd_per_hour, unpriced = cost.running(mine, self._by_id())
-        spending = cost.sampled(self.state.spending, now, usd_per_hour, unpriced=unpriced)
-        self._set(spending=spending)
-        ahead = usd_per_hour * (self.choices.look_every_s + DELETE_S) / 3600
-        running = ", ".join(f"{candidate_of(i)} x{cost.billed_replicas(i)}" for i in mine) or "nothing"
-        self._tell(f"{', and what has no known price' if unpriced else ''}; running: {running}")
-        if spending.usd + ahead > self.state.cap_usd:
-            spent, cap = format_usd(spending.usd), format_usd(self.state.cap_usd)
-            self._over = f"ended at {spent}: to go on could pass the spend cap of {cap}"
-        elif now >= self.state.end and mine:
-            self._over = "time_to_live has ended"
-        return not self._over
-
-    def _tell(self, rest: str) -> None:
-        """The cost, when something else runs than before, and now and then."""
-        now_s = self.world.clock.monotonic()
-        if rest == self._told[0] and now_s - self._told[1] < TELL_EVERY_S:
-            return
-        self._told = (rest, now_s)
-        spent, cap = format_usd(self.state.spending.usd), format_usd(self.state.cap_usd)
-        self.world.say(f"cost so far {spent} of {cap}{rest}")
-
-    def _set(self, **changes: Any) -> None:
-        with self._lock:
-            self.state = replace(self.state, **changes)
-            save(self.root, self.state)
+        self.ledger.look(())

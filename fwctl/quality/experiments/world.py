@@ -12,7 +12,7 @@ from fwctl.env import Clock
 from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.planning.model import Plan
 from fwctl.planning.options import PlanOptions
-from fwctl.quality.experiment import Experiment
+from fwctl.quality.experiments.model import Experiment
 from fwctl.quality.graders.means import Means
 from fwctl.spec.model import Spec
 

@@ -1,0 +1,1 @@
+"""Experiments: candidate deployments under the same load, and which one wins."""
