@@ -203,17 +203,19 @@ def _samples(
         return account, None
     margin = timedelta(seconds=MAX_GAP_S)
 
-    def rounds() -> Iterator[Round]:
-        return read_rounds(file, since=span.start - margin, until=span.end + margin)
+    accounts = {account} if account is not None else set()
 
-    if account is None:
-        accounts = sorted({item.account for item in rounds()})
-        if len(accounts) > 1:
-            raise UsageError(
-                f"the samples are of several accounts: {', '.join(accounts[:5])}",
-                next_steps=["choose one with --account ID"],
-            )
-        account = next(iter(accounts), None)
-    own = (item for item in rounds() if item.account == account)
-    found = integrate(own, start=span.start, end=span.end, pools=pools)
-    return account, found if found.rounds or path is not None else None
+    def own() -> Iterator[Round]:
+        for item in read_rounds(file, since=span.start - margin, until=span.end + margin):
+            if account is None:
+                accounts.add(item.account)
+            if len(accounts) > 1:
+                raise UsageError(
+                    f"the samples are of several accounts: {', '.join(sorted(accounts))}",
+                    next_steps=["choose one with --account ID"],
+                )
+            if item.account in accounts:
+                yield item
+
+    found = integrate(own(), start=span.start, end=span.end, pools=pools)
+    return next(iter(accounts), None), found if found.rounds or path is not None else None

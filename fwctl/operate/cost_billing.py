@@ -40,6 +40,8 @@ LARGEST_FIELD = 100_000
 LONGEST_ROW = timedelta(days=366)  # ten times what an export covers; each day becomes a row
 AS_EXPORTED = "give the file that `firectl billing export-metrics --filename FILE` wrote"
 _DIGITS = 18
+_TICK = timedelta(microseconds=1)
+_NOTHING = Fraction(0)
 _Place = tuple[date, str | None, str]
 
 
@@ -142,31 +144,33 @@ class _Reader:
         accelerator = row["accelerator_type"] or None
         if gpu_s and accelerator is None:
             raise self.wrong("accelerator_seconds without an accelerator_type")
-        done = Fraction(0)
+        whole, done = (end - start) // _TICK or 1, 0
         for day, reached in _days(start, end):
             sums = self.sums[day, accelerator, row["base_model_name"]]
-            sums[0] += gpu_s * (reached - done)
+            if gpu_s:
+                sums[0] += gpu_s if reached - done == whole else gpu_s * Fraction(reached - done, whole)
             for at, count in enumerate((prompt, completion, cached), start=1):
-                sums[at] += _between(count, done, reached)
+                sums[at] += count * reached // whole - count * done // whole  # adds up to the count
             done = reached
 
     def _time(self, row: Mapping[str, str], key: str) -> datetime:
         text = row[key]
+        plain = text.removesuffix(" UTC")
         try:
-            found = datetime.fromisoformat(text.removesuffix(" UTC"))
+            found = datetime.fromisoformat(text if plain is text else f"{plain}+00:00")
         except ValueError:
             raise self.wrong(f"{key} is {text[:40]!r}; expected as in 2026-08-13 02:13:02 UTC") from None
-        if found.tzinfo is None and not text.endswith(" UTC"):
+        if found.tzinfo is None:
             raise self.wrong(f"{key} is {text[:40]!r}, which names no time zone")
         if not MINYEAR < found.year < MAXYEAR:
             raise self.wrong(f"{key} is {text[:40]!r}, a year that no export has")
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        return found.astimezone(UTC)
 
     def _seconds(self, row: Mapping[str, str]) -> Fraction:
         text = row["accelerator_seconds"]
-        whole, _, rest = text.partition(".")
         if not text:
-            return Fraction(0)
+            return _NOTHING
+        whole, _, rest = text.partition(".")
         if not (_is_digits(whole) and (_is_digits(rest) or text == whole)):
             raise self.wrong(f"accelerator_seconds is {text[:40]!r}, which is not a number from 0")
         return Fraction(text)
@@ -184,19 +188,14 @@ def _is_digits(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _DIGITS
 
 
-def _days(start: datetime, end: datetime) -> Iterator[tuple[date, Fraction]]:
-    """Days that the span touches, each with the share of the span that has passed at its end."""
-    total = (end - start) // timedelta(microseconds=1)
+def _days(start: datetime, end: datetime) -> Iterator[tuple[date, int]]:
+    """Days that the span touches, each with the microseconds of the span that have passed at its end; a
+    span of no length counts as one microsecond."""
     at = start
     while True:
         midnight = datetime(at.year, at.month, at.day, tzinfo=UTC) + timedelta(days=1)
         if end <= midnight:
-            yield at.date(), Fraction(1)
+            yield at.date(), (end - start) // _TICK or 1
             return
-        yield at.date(), Fraction((midnight - start) // timedelta(microseconds=1), total)
+        yield at.date(), (midnight - start) // _TICK
         at = midnight
-
-
-def _between(count: int, done: Fraction, reached: Fraction) -> int:
-    """Whole tokens of a part, so that the parts add up to the count."""
-    return int(count * reached) - int(count * done)
