@@ -6,6 +6,7 @@ the plan with its sensitive values masked. It may come from anywhere, so reading
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +42,7 @@ from fwctl.spec.model import Evidence, Spec
 FORMAT_VERSION = "1.0"
 KIND = "fwctl-plan"
 LARGEST_BYTES = 64 * 2**20
-_KEYS = {"format_version", "kind", "created", "versions", "plan", "inputs"}
+_KEYS = {"format_version", "kind", "created", "versions", "plan", "plan_sha256", "inputs"}
 _INPUTS = {"spec", "options", "prices", "fit", "evidence", "lock"}
 
 
@@ -117,12 +118,14 @@ class StoredPlan:
 
 def dumps(plan: Plan, inputs: Inputs, *, created: datetime, versions: Mapping[str, str]) -> str:
     """The text of a plan file."""
+    shown = plan_to_json(plan)
     document = {
         "format_version": FORMAT_VERSION,
         "kind": KIND,
         "created": created.isoformat(),
         "versions": dict(sorted(versions.items())),
-        "plan": plan_to_json(plan),
+        "plan": shown,
+        "plan_sha256": _sha256(shown),
         "inputs": {
             "spec": to_document(inputs.spec),
             "options": options_to_json(inputs.options),
@@ -162,15 +165,15 @@ def _loads(content: str | bytes) -> StoredPlan:
         raise damaged(f"{absent[0]!r} is missing")
     versions = mapping(document["versions"], "versions")
     return StoredPlan(
-        plan=_plan(document["plan"]),
+        plan=_plan(document["plan"], document["plan_sha256"]),
         created=moment(document["created"], "created"),
         versions={key: text(value, "a version") for key, value in versions.items()},
         _inputs=inputs,
     )
 
 
-def _plan(value: Any) -> dict[str, Any]:
-    """The plan's JSON when its digest is that of its own changes."""
+def _plan(value: Any, sha256: Any) -> dict[str, Any]:
+    """The plan's JSON when its digest is that of its own changes, and all else is as it was written."""
     plan = mapping(value, "the plan")
     try:
         actual = digest_of_document(plan)
@@ -178,7 +181,14 @@ def _plan(value: Any) -> dict[str, Any]:
         raise damaged("its changes are not readable") from None
     if plan.get("digest") != actual:
         raise damaged("its changes do not have the digest it names")
+    if _sha256(plan) != sha256:
+        raise damaged("its plan is not as it was written")
     return plan
+
+
+def _sha256(plan: Mapping[str, Any]) -> str:
+    """Of everything that people are shown; the digest is of what will be done."""
+    return hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()
 
 
 def _json(content: str | bytes) -> dict[str, Any]:
