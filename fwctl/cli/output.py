@@ -74,11 +74,11 @@ class Output:
 
     def _loose(self, report: Report) -> tuple[Diagnostic, ...]:
         """Diagnostics that the result itself does not show: they go to stderr."""
-        if not report.body:
-            return report.diagnostics
         if report.command == "validate":
             return ()
-        # A result exists, so the specs were valid: an error here blocks a change, which shows it.
+        if "changes" not in report.body:
+            return report.diagnostics
+        # There is a plan, so the specs were valid: an error here blocks a change, which shows it.
         return tuple(item for item in report.diagnostics if item.severity is not Severity.ERROR)
 
     def _diagnostics(self, report: Report) -> None:

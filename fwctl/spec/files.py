@@ -81,6 +81,6 @@ def read_file(path: Path) -> Given:
         with path.open("rb") as file:
             return Given(name, file.read(LARGEST_FILE_BYTES + 1))
     except FileNotFoundError:
-        return Given(name, problem="does not exist", suggestion="check the path; the default is configs/")
+        return Given(name, problem="does not exist", suggestion="check the path")
     except OSError as error:
         return Given(name, problem=f"cannot be read: {error.strerror}")

@@ -54,6 +54,16 @@ def test_what_a_narrowed_plan_says_to_type_next_applies_that_plan(box: Box) -> N
     assert "Apply: 1 done" in done.out
 
 
+def test_errors_of_routes_are_shown_with_their_place(box: Box) -> None:
+    gone = fwctl(box.env(), "route", "check", "--config", "gone.yaml")
+    assert gone.code == 3
+    assert "error FW112: gone.yaml: does not exist" in gone.err
+    box.write("apiVersion: fwctl/v1\nkind: Routes\nroutes: {}\n", "routes.yaml")
+    empty = fwctl(box.env(), "route", "check", "--config", f"{box.specs}/routes.yaml")
+    assert empty.code == 3
+    assert "routes.yaml:3:9: error FW204: routes is empty" in empty.err
+
+
 def test_status_without_specs_lists_the_account(box: Box) -> None:
     (box.folder / "configs/chat.yaml").unlink()
     (box.folder / "configs").rmdir()
