@@ -44,14 +44,19 @@ def compare_arms(cwd: Path, left: RunArm, right: RunArm, options: Options) -> di
     )
     series = series_of(left, right, both)
     rows = judged(series, options, floor, invalid)
+    types = _by_type(left, both)
     return {
         "base": left.name,
         "candidate": right.name,
         "comparisons": rows,
-        "types": _types(left, right, both, options, invalid),
+        "types": {
+            name: judged(series_of(left, right, part), options, Floor(), invalid)
+            for name, part in types.items()
+        },
         "error_rate": _errors(left, right, invalid),
         "output_tokens": _lengths(left, right, both),
         "cached_share": {"base": left.cached_share, "candidate": right.cached_share},
+        "speculation": _drafts(left, right, both, types),
         "usd_per_million_output_tokens": _cost(left, right),
         "floor": floor.to_json(),
         "tolerance": options.tolerance,
@@ -109,10 +114,8 @@ def _row(pairs: Pairs, q: float, ratio: Ratio) -> dict[str, Any]:
     }
 
 
-def _types(
-    left: RunArm, right: RunArm, both: Matched, options: Options, invalid: Sequence[str]
-) -> dict[str, list[dict[str, Any]]]:
-    """The rows for each type of prompt, most frequent first; empty when there is one type."""
+def _by_type(left: RunArm, both: Matched) -> dict[str, Matched]:
+    """The pairs of each type of prompt, most frequent first; empty when there is one type."""
     column, names = left.table.words["type"], left.table.names["type"]
     parts: dict[int, Matched] = {}
     numbers: dict[int, dict[int, int]] = {}
@@ -122,10 +125,25 @@ def _types(
         parts.setdefault(code, Matched()).add(base, candidate, own.setdefault(cluster, len(own)))
     if len(parts) < 2:
         return {}
-    return {
-        str(names[code]): judged(series_of(left, right, parts[code]), options, Floor(), invalid)
-        for code in sorted(parts, key=lambda code: -len(parts[code].base))[:MOST_TYPES]
-    }
+    most = sorted(parts, key=lambda code: -len(parts[code].base))[:MOST_TYPES]
+    return {str(names[code]): parts[code] for code in most}
+
+
+def _drafts(
+    left: RunArm, right: RunArm, both: Matched, types: Mapping[str, Matched]
+) -> dict[str, Any] | None:
+    """What servers said about drafts over the pairs, all and by type; None where they said nothing."""
+    whole = _drafts_of(left, right, both)
+    if whole["base"] is None and whole["candidate"] is None:
+        return None
+    return {**whole, "types": {name: _drafts_of(left, right, part) for name, part in types.items()}}
+
+
+def _drafts_of(left: RunArm, right: RunArm, part: Matched) -> dict[str, Any]:
+    base, candidate = left.table.drafts(part.base), right.table.drafts(part.candidate)
+    one, two = base.window.tokens_per_pass, candidate.window.tokens_per_pass
+    ratio = two / one if one is not None and two is not None else None
+    return {"base": base.to_json(), "candidate": candidate.to_json(), "ratio": ratio}
 
 
 def _errors(left: RunArm, right: RunArm, invalid: Sequence[str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fwctl.report import bench_words as words
-from fwctl.report.bench_compare_rows import HEADER, RIGHT, Row, headline, metrics, notes, others
+from fwctl.report.bench_compare_rows import HEADER, RIGHT, Row, headline, metrics, notes, of_type, others
 from fwctl.report.markdown_text import code, escape, folded, prose, table
 from fwctl.report.model import Report
 
@@ -18,8 +18,8 @@ def full(report: Report) -> list[str]:
         *table(HEADER, map(_cells, found), right=RIGHT),
         "",
     ]
-    for name, rows in body["types"].items():
-        inner = table(HEADER, map(_cells, metrics(rows)), right=RIGHT)
+    for name in body["types"]:
+        inner = table(HEADER, map(_cells, of_type(body, name)), right=RIGHT)
         lines += folded(f"type {escape(name)}", inner)
     return [*lines, *(f"{prose(text)}  " for text in notes(body)), ""]
 

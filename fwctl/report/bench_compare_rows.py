@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from fwctl.report import bench_words as words
 
 HEADER = ("", "base", "candidate", "ratio", "verdict", "pairs")
+SHOWN_POSITIONS = 4  # of acceptance, in a cell of the table
 RIGHT = ("base", "candidate", "pairs")
 
 
@@ -39,8 +40,27 @@ def metrics(rows: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
             )
 
 
+def of_type(body: Mapping[str, Any], name: str) -> Iterator[Row]:
+    """The figures of one type of prompt."""
+    yield from metrics(body["types"][name])
+    if body["speculation"]:
+        yield from _drafts(body["speculation"]["types"][name])
+
+
+def _drafts(found: Mapping[str, Any]) -> Iterator[Row]:
+    """What servers said about drafts and predicted outputs, where they did."""
+    base, candidate = (dict(words.drafts(found[side], SHOWN_POSITIONS)) for side in ("base", "candidate"))
+    for name in dict.fromkeys((*base, *candidate)):
+        ratio = found["ratio"] if name == words.DRAFTED else None
+        yield Row(name, base.get(name, "none"), candidate.get(name, "none"), _ratio(ratio))
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
 def others(body: Mapping[str, Any], *, plain: bool) -> Iterator[Row]:
-    """Failures, cost, length and cache. plain: `USD` for `$`, which Markdown may take for mathematics."""
+    """Failures, cost, length, cache and drafts. plain: `USD` for `$`, which may begin a formula."""
     failed = body["error_rate"]
     yield Row(
         "failed",
@@ -60,8 +80,9 @@ def others(body: Mapping[str, Any], *, plain: bool) -> Iterator[Row]:
         (("cached share", words.share), "cached_share"),
     ):
         row = body[key]
-        ratio = row.get("ratio")
-        yield Row(name, show(row["base"]), show(row["candidate"]), "" if ratio is None else f"{ratio:.2f}")
+        yield Row(name, show(row["base"]), show(row["candidate"]), _ratio(row.get("ratio")))
+    if body["speculation"]:
+        yield from _drafts(body["speculation"])
 
 
 def headline(body: Mapping[str, Any]) -> str:

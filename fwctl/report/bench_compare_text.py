@@ -23,7 +23,8 @@ def write(page: Page, report: Report) -> None:
     page.table(HEADER, map(_cells, found), right="base, candidate, pairs")
     if body["types"]:
         page.blank()
-        page.table(("type", "pairs", *TYPE_COLUMNS), _types(body["types"]), right="pairs")
+        drafts = ("tokens/pass",) if body["speculation"] else ()
+        page.table(("type", "pairs", *TYPE_COLUMNS, *drafts), _types(body), right="pairs")
     page.blank()
     for text in notes(body):
         page.line(text)
@@ -41,8 +42,8 @@ def _cells(row: Row) -> tuple[Part, ...]:
     return row.name, row.base, row.candidate, row.ratio, Span(row.told, colour), row.pairs
 
 
-def _types(types: Mapping[str, Any]) -> Iterator[tuple[Part, ...]]:
-    for name, rows in types.items():
+def _types(body: Mapping[str, Any]) -> Iterator[tuple[Part, ...]]:
+    for name, rows in body["types"].items():
         by_name = {f"{words.short(row['metric'])} {row['quantile']}": row for row in rows}
         cells: list[Part] = [name, f"{max(row['n_pairs'] for row in rows):,}"]
         for column in TYPE_COLUMNS:
@@ -53,4 +54,11 @@ def _types(types: Mapping[str, Any]) -> Iterator[tuple[Part, ...]]:
                 word, colour, _ = words.VERDICTS[row["verdict"]]
                 word = "no difference" if row["verdict"] == "same" else word
                 cells.append(Span(f"{row['ratio']:.2f} {word}", colour))
+        if body["speculation"]:
+            cells.append(_tokens_per_pass(body["speculation"]["types"][name]))
         yield tuple(cells)
+
+
+def _tokens_per_pass(found: Mapping[str, Any]) -> str:
+    sides = [found[side] and found[side]["tokens_per_pass"]["value"] for side in ("base", "candidate")]
+    return " -> ".join("none" if value is None else f"{value:.2f}" for value in sides)

@@ -78,9 +78,9 @@ def details(arm: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     most = words.number(lengths["max"])
     yield "output tokens", f"p50 {words.number(middle)}, p95 {words.number(high)}, most {most}"
     yield "cached share", words.share(figures["cached_share"])
-    yield from _drafts(figures.get("speculation"))
+    yield from words.drafts(figures.get("speculation"))
     for kind, item in arm.get("types", {}).items():
-        yield from ((f"{kind}: {name}", text) for name, text in _drafts(item.get("speculation")))
+        yield from ((f"{kind}: {name}", text) for name, text in words.drafts(item.get("speculation")))
     if figures["goodput"]:
         yield "goodput", _goodput(figures["goodput"])
     yield "errors", words.errors(figures["errors"])
@@ -88,22 +88,6 @@ def details(arm: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "429 from", ", ".join(f"{word} {count}" for word, count in figures["rate_limited_by"].items())
     yield "USD an hour", words.plain_dollars(figures["usd_per_hour"])
     yield "USD per million output tokens", words.plain_dollars(figures["usd_per_million_output_tokens"])
-
-
-def _drafts(found: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
-    """What servers said about drafts and predicted outputs."""
-    if not found:
-        return
-    tokens, predicted = found["tokens_per_pass"], found["predictions"]
-    if tokens["value"] is not None:
-        low_high = "" if tokens["low"] is None else f" ({tokens['low']:.2f} to {tokens['high']:.2f})"
-        yield "tokens a pass", f"{tokens['value']:.2f}{low_high}"
-        yield "accepted by position", ", ".join(words.share(item) for item in found["acceptance_by_position"])
-    if predicted:
-        said = f"{words.share(predicted['matched_share'])} of {predicted['requests']:,} predictions"
-        yield "matched prediction tokens", f"{predicted['matched_tokens']:,.0f}, {said}"
-    if found["unread"]:
-        yield "acceptance not understood", f"{found['unread']:,} requests"
 
 
 def _goodput(item: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 METRICS: dict[str, str] = {
@@ -12,6 +12,7 @@ METRICS: dict[str, str] = {
     "total_s": "total time",
     "tpot_s": "time per output token",
 }
+DRAFTED = "tokens a pass"
 # verdict -> (word for people, colour of terminals, kind of badge)
 VERDICTS: dict[str, tuple[str, str, str]] = {
     "better": ("better", "green", "good"),
@@ -57,6 +58,25 @@ def number(value: float | None) -> str:
 def share(value: float | None) -> str:
     """`0.6 %`."""
     return "n/a" if value is None else f"{value * 100:.1f} %"
+
+
+def drafts(found: Mapping[str, Any] | None, positions: int | None = None) -> Iterator[tuple[str, str]]:
+    """What servers said about drafts and predicted outputs, as name and value. positions: most that are
+    written out, None for all."""
+    if not found:
+        return
+    tokens, predicted = found["tokens_per_pass"], found["predictions"]
+    if tokens["value"] is not None:
+        low_high = "" if tokens["low"] is None else f" ({tokens['low']:.2f} to {tokens['high']:.2f})"
+        yield DRAFTED, f"{tokens['value']:.2f}{low_high}"
+        shares = found["acceptance_by_position"]
+        more = " ..." if positions is not None and len(shares) > positions else ""
+        yield "accepted by position", ", ".join(map(share, shares[:positions])) + more
+    if predicted:
+        said = f"{share(predicted['matched_share'])} of {predicted['requests']:,} predictions"
+        yield "matched prediction tokens", f"{predicted['matched_tokens']:,.0f}, {said}"
+    if found["unread"]:
+        yield "acceptance not understood", f"{found['unread']:,} requests"
 
 
 def dollars(value: float | None) -> str:

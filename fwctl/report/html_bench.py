@@ -8,7 +8,7 @@ from typing import Any
 from fwctl.report import bench_charts, bench_report_rows
 from fwctl.report import bench_words as words
 from fwctl.report.bench_charts import Chart
-from fwctl.report.bench_compare_rows import HEADER, RIGHT, Row, headline, metrics, notes, others
+from fwctl.report.bench_compare_rows import HEADER, RIGHT, Row, headline, metrics, notes, of_type, others
 from fwctl.report.html_text import badge, code, escape, table
 from fwctl.report.model import Report
 
@@ -102,10 +102,10 @@ def compare_body(report: Report) -> list[str]:
     figures = _ratios(metrics(body["comparisons"]))
     lines += table("Figures of both runs", HEADER, figures, right=RIGHT)
     lines += table("Other figures", HEADER, _ratios(others(body, plain=True)), right=RIGHT)
-    for name, rows in body["types"].items():
+    for name in body["types"]:
         lines.append(f"<details><summary>type {escape(name)}</summary>")
         lines += [
-            *table(f"Figures of type {name}", HEADER, _ratios(metrics(rows)), right=RIGHT),
+            *table(f"Figures of type {name}", HEADER, _ratios(of_type(body, name)), right=RIGHT),
             "</details>",
         ]
     lines += [f'<p class="soft">{escape(text)}</p>' for text in notes(body)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,42 @@ def test_types_are_judged_apart(tmp_path: Path) -> None:
     found = compare(tmp_path, save(tmp_path / "a", rows(300)), save(tmp_path / "b", slow))
     first = {name: items[0]["verdict"] for name, items in found["types"].items()}
     assert first == {"chat": "same", "edit": "worse"}
+
+
+def drafted(records: list[dict[str, Any]], said: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The records with what their server said about drafts. said: type -> acceptance by position."""
+    return [
+        {**item, "server": {"speculation-acceptance": said[item["type"]]}} if item["type"] in said else item
+        for item in records
+    ]
+
+
+def test_tokens_per_pass_stand_beside_each_other_and_by_type(tmp_path: Path) -> None:
+    # 40 prompts of each type. Of 10 passes the first position held in 5, the second in 2: 1 + 0.7 tokens.
+    base = save(tmp_path / "a", drafted(rows(80), {"edit": "1:5/10,2:2/10"}))
+    more = {"edit": "1:9/10,2:8/10", "chat": "1:1/10,2:0/10"}
+    found = compare(tmp_path, base, save(tmp_path / "b", drafted(rows(80), more)))["speculation"]
+    assert found["base"]["tokens_per_pass"]["value"] == pytest.approx(1.7)
+    assert found["base"]["acceptance_by_position"] == pytest.approx([0.5, 0.2])
+    assert found["candidate"]["tokens_per_pass"]["value"] == pytest.approx(1 + (1.7 + 0.1) / 2)
+    assert found["ratio"] == pytest.approx(1.9 / 1.7)
+    assert found["types"]["edit"]["ratio"] == pytest.approx(2.7 / 1.7)
+    assert found["types"]["chat"]["base"] is None
+    assert found["types"]["chat"]["candidate"]["tokens_per_pass"]["n"] == 40
+    assert found["types"]["chat"]["ratio"] is None
+
+
+def test_drafts_are_compared_over_the_pairs_alone(tmp_path: Path) -> None:
+    said = {"edit": "1:5/10", "chat": "1:5/10"}
+    base = save(tmp_path / "a", drafted(rows(100), said))
+    short = save(tmp_path / "b", drafted(rows(30), said))
+    found = compare(tmp_path, base, short)["speculation"]
+    assert [found[side]["tokens_per_pass"]["n"] for side in ("base", "candidate")] == [30, 30]
+
+
+def test_runs_whose_servers_say_nothing_of_drafts_have_nothing_to_compare(tmp_path: Path) -> None:
+    base, again = save(tmp_path / "a", rows(40)), save(tmp_path / "b", rows(40))
+    assert compare(tmp_path, base, again)["speculation"] is None
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,24 @@ def test_a_comparison_for_machines_of_a_pipeline(runs: Path) -> None:
     assert int(outputs["worse"]) > 0
 
 
+def test_a_comparison_tells_what_drafts_gave_on_both_sides_in_every_format(runs: Path) -> None:
+    # In 10 passes of the edits 9, 6, 3, 2 and 1 reached positions 1 to 5: 1 + 2.1 tokens a pass.
+    said = {"server": {"speculation-acceptance": "1:9/10,2:6/10,3:3/10,4:2/10,5:1/10"}}
+    drafted = [{**item, **said} if item["type"] == "edit" else item for item in rows(150)]
+    save(runs / "drafted", drafted)
+    found = comparison(runs, candidate="drafted")
+    shown = text.render(found, Style())
+    assert re.search(r"tokens a pass +none +3\.10 \(3\.10 to 3\.10\)", shown)
+    assert re.search(r"accepted by position +none +90\.0 %, 60\.0 %, 30\.0 %, 20\.0 % \.\.\.", shown)
+    assert re.search(r"edit .* none -> 3\.10$", shown, re.MULTILINE)
+    assert re.search(r"chat .* none -> none$", shown, re.MULTILINE)
+    for page in (markdown.render(found, Style()), html.render(found, Style())):
+        _, of_edit = page.split("type edit", 1)
+        assert "tokens a pass" in page
+        assert "accepted by position" in of_edit
+    assert "tokens a pass" not in text.render(comparison(runs), Style())
+
+
 def test_an_invalid_comparison_is_said_everywhere(runs: Path) -> None:
     save(runs / "other", rows(150), digest="sha256:other")
     found = comparison(runs, "ttft_p50 > 1.1x", candidate="other")
