@@ -78,43 +78,12 @@ def expert_width(fields: Fields, layer: int) -> int:
 def experts(fields: Fields, family: Family, layer: int) -> list[Tensor]:
     """Router, routed experts (on a narrower latent where the config has one) and shared experts."""
     hidden = fields.integer(*HIDDEN)
-    count = fields.integer(*EXPERTS)
-    active = min(fields.at(layer, *ACTIVE), count)
     width = expert_width(fields, layer)
     latent = fields.integer("moe_latent_size", "routed_expert_hidden_size", default=hidden)
-    gated = is_gated(fields, family)
-    module = "experts" if family.dense_beside_experts else "mlp.experts"
-    stored = MXFP4_BITS if fields.text("expert_dtype") == "fp4" else None
-    tensors = [
-        Tensor(
-            Kind.ROUTER,
-            count,
-            hidden,
-            split=Split.REPLICATED,
-            module="mlp.gate",
-            fixed_bits=32.0 if wide_router(fields) else None,
-        ),
-        Tensor(
-            Kind.EXPERT,
-            width,
-            latent,
-            copies=count * (2 if gated else 1),
-            experts=count,
-            active=active,
-            module=f"{module}.0.up_proj",
-            stored_bits=stored,
-        ),
-        Tensor(
-            Kind.EXPERT,
-            latent,
-            width,
-            copies=count,
-            experts=count,
-            active=active,
-            module=f"{module}.0.down_proj",
-            stored_bits=stored,
-        ),
-    ]
+    count = fields.integer(*EXPERTS)
+    bits = 32.0 if wide_router(fields) else None
+    router = Tensor(Kind.ROUTER, count, hidden, split=Split.REPLICATED, module="mlp.gate", fixed_bits=bits)
+    tensors = [router, *_routed(fields, family, layer, width=width, latent=latent)]
     if latent != hidden:
         tensors.append(
             Tensor(
@@ -126,13 +95,41 @@ def experts(fields: Fields, family: Family, layer: int) -> list[Tensor]:
                 module="mlp.fc1_latent_proj",
             )
         )
-    shared = shared_width(fields, layer, width)
-    if shared:
-        tensors += _matrices(Kind.SHARED_EXPERT, hidden, shared, gated, "mlp.shared_experts")
-        if family.shared_expert_gate:
-            tensors.append(
-                Tensor(Kind.ROUTER, 1, hidden, split=Split.REPLICATED, module="mlp.shared_expert_gate")
-            )
+    return tensors + _shared(fields, family, hidden, shared_width(fields, layer, width))
+
+
+def _routed(fields: Fields, family: Family, layer: int, *, width: int, latent: int) -> list[Tensor]:
+    """Up (and gate) and down projections of the experts that the router picks from."""
+    count = fields.integer(*EXPERTS)
+    active = min(fields.at(layer, *ACTIVE), count)
+    module = "experts" if family.dense_beside_experts else "mlp.experts"
+    stored = MXFP4_BITS if fields.text("expert_dtype") == "fp4" else None
+
+    def matrix(rows: int, columns: int, copies: int, name: str) -> Tensor:
+        return Tensor(
+            Kind.EXPERT,
+            rows,
+            columns,
+            copies=copies,
+            experts=count,
+            active=active,
+            module=f"{module}.0.{name}",
+            stored_bits=stored,
+        )
+
+    ups = count * (2 if is_gated(fields, family) else 1)
+    return [matrix(width, latent, ups, "up_proj"), matrix(latent, width, count, "down_proj")]
+
+
+def _shared(fields: Fields, family: Family, hidden: int, width: int) -> list[Tensor]:
+    """Experts that every token passes, and the gate before them; none for width 0."""
+    if not width:
+        return []
+    tensors = _matrices(Kind.SHARED_EXPERT, hidden, width, is_gated(fields, family), "mlp.shared_experts")
+    if family.shared_expert_gate:
+        tensors.append(
+            Tensor(Kind.ROUTER, 1, hidden, split=Split.REPLICATED, module="mlp.shared_expert_gate")
+        )
     return tensors
 
 

@@ -9,6 +9,7 @@ from fwctl.fit.fields import HEAD_DIM, HEADS, HIDDEN, KV_HEADS, Fields, block_nu
 from fwctl.fit.layers import Mixer
 
 Built = tuple[list[Tensor], CacheLayers | None]
+_ONCE = Split.REPLICATED  # a copy on every rank
 
 
 def head_dim(fields: Fields) -> int:
@@ -93,37 +94,19 @@ def latent_attention(fields: Fields, layer: int) -> Built:
     nope = fields.integer("qk_nope_head_dim")
     value = fields.integer("v_head_dim")
     query_rank = fields.optional("q_lora_rank")
-    once = Split.REPLICATED
     tensors = [
-        Tensor(Kind.LATENT_DOWN, rank + rope, hidden, split=once, module="self_attn.kv_a_proj_with_mqa"),
+        Tensor(Kind.LATENT_DOWN, rank + rope, hidden, split=_ONCE, module="self_attn.kv_a_proj_with_mqa"),
         Tensor(Kind.LATENT_UP, heads * (nope + value), rank, module="self_attn.kv_b_proj"),
         Tensor(Kind.ATTENTION, hidden, heads * value, module="self_attn.o_proj"),
-        Tensor(Kind.NORM, rank + (query_rank or 0), split=once),
+        Tensor(Kind.NORM, rank + (query_rank or 0), split=_ONCE),
+        *_latent_queries(hidden, heads * (nope + rope), query_rank),
     ]
-    if query_rank is None:
-        tensors.append(Tensor(Kind.ATTENTION, heads * (nope + rope), hidden, module="self_attn.q_proj"))
-    else:
-        tensors += [
-            Tensor(Kind.LATENT_DOWN, query_rank, hidden, split=once, module="self_attn.q_a_proj"),
-            Tensor(Kind.LATENT_UP, heads * (nope + rope), query_rank, module="self_attn.q_b_proj"),
-        ]
     if fields.flag("mla_use_output_gate"):
         tensors.append(Tensor(Kind.ATTENTION, heads * value, hidden, module="self_attn.g_proj"))
     index_dim = fields.integer("index_head_dim", default=0, minimum=0)
     indexed = bool(index_dim) and has_indexer(fields, layer)
     if indexed:
-        index_heads = fields.integer("index_n_heads")
-        tensors += [
-            Tensor(
-                Kind.INDEXER,
-                index_heads * index_dim,
-                query_rank or hidden,
-                split=once,
-                module="self_attn.indexer.wq_b",
-            ),
-            Tensor(Kind.INDEXER, index_dim, hidden, split=once, module="self_attn.indexer.wk"),
-            Tensor(Kind.ROUTER, index_heads, hidden, split=once, module="self_attn.indexer.weights_proj"),
-        ]
+        tensors += _indexer(fields.integer("index_n_heads"), index_dim, hidden, query_rank or hidden)
     return tensors, CacheLayers(
         CacheKind.LATENT,
         1,
@@ -132,6 +115,26 @@ def latent_attention(fields: Fields, layer: int) -> Built:
         index_layers=int(indexed),
         index_dim=index_dim if indexed else 0,
     )
+
+
+def _latent_queries(hidden: int, width: int, rank: int | None) -> list[Tensor]:
+    """Queries of all heads, through a latent of their own where the config has one."""
+    if rank is None:
+        return [Tensor(Kind.ATTENTION, width, hidden, module="self_attn.q_proj")]
+    return [
+        Tensor(Kind.LATENT_DOWN, rank, hidden, split=_ONCE, module="self_attn.q_a_proj"),
+        Tensor(Kind.LATENT_UP, width, rank, module="self_attn.q_b_proj"),
+    ]
+
+
+def _indexer(heads: int, dim: int, hidden: int, queries: int) -> list[Tensor]:
+    """What picks the tokens that sparse attention looks at (DSA)."""
+    module = "self_attn.indexer"
+    return [
+        Tensor(Kind.INDEXER, heads * dim, queries, split=_ONCE, module=f"{module}.wq_b"),
+        Tensor(Kind.INDEXER, dim, hidden, split=_ONCE, module=f"{module}.wk"),
+        Tensor(Kind.ROUTER, heads, hidden, split=_ONCE, module=f"{module}.weights_proj"),
+    ]
 
 
 def has_indexer(fields: Fields, layer: int) -> bool:

@@ -50,26 +50,12 @@ def layouts(request: FitRequest) -> list[Layout]:
 
 def sizes(request: FitRequest, architecture: Architecture, setting: Setting, layout: Layout) -> Sizes:
     """Weights, cache plan and pool of one layout."""
-    precision, kv, engine = setting.precision, setting.kv, setting.engine
-    scheme = scheme_for(architecture, precision)
-    weighed = weigh(architecture, scheme, layout)
-    per_gpu, total = weighed.per_gpu, weighed.total
-    if request.parameters is not None:
-        total = request.parameters * precision.bits / 8
-        per_gpu = total / layout.gpus
-    elif request.weights_bytes is not None and as_stored(architecture, precision):
-        per_gpu *= request.weights_bytes / total
-        total = request.weights_bytes
-    added: tuple[tuple[str, float], ...] = ()
-    if engine.name != "ideal" and request.parameters is None:
-        added = added_bytes(request, architecture, scheme, layout)
-    per_gpu += sum(size for _, size in added)
+    weights = _weighed(request, architecture, setting, layout)
     ranks = 1 if layout.data_attention else layout.tensor
-    items = growths(architecture.caches, kv, ranks)
     extras = extras_for(request, architecture, setting, layout)
-    items += extras.growths
+    items = growths(architecture.caches, setting.kv, ranks) + extras.growths
     available = budget(
-        engine,
+        setting.engine,
         request.accelerator,
         request.accelerator_count,
         vocabulary=architecture.vocab_size,
@@ -78,24 +64,47 @@ def sizes(request: FitRequest, architecture: Architecture, setting: Setting, lay
         utilization=request.utilization,
     )
     plan = _plan(items, available, request.draft_tokens)
-    pool = pool_of(request, available, per_gpu + extras.weights_bytes)
+    pool = pool_of(request, available, weights.per_gpu + extras.weights_bytes)
     copies = layout.tensor if layout.data_attention else 1
+    work = request.workload
     return Sizes(
         layout,
-        per_gpu,
-        total,
-        weighed if request.parameters is None else None,
-        added,
+        weights.per_gpu,
+        weights.total,
+        weights.by_kind,
+        weights.added,
         extras,
         items,
         plan,
         available,
         pool,
-        _concurrency(request, plan, pool, request.workload.context_tokens, copies),
-        None
-        if request.workload.p50_tokens is None
-        else _concurrency(request, plan, pool, request.workload.p50_tokens, copies),
+        _concurrency(request, plan, pool, work.context_tokens, copies),
+        None if work.p50_tokens is None else _concurrency(request, plan, pool, work.p50_tokens, copies),
     )
+
+
+class _Weighed(NamedTuple):
+    per_gpu: float
+    total: float
+    by_kind: Weights | None
+    added: tuple[tuple[str, float], ...]
+
+
+def _weighed(request: FitRequest, architecture: Architecture, setting: Setting, layout: Layout) -> _Weighed:
+    """Bytes of the weights: of the config's tensors, corrected by the exact size of the checkpoint where that
+    is known, or of a bare number of parameters; with what the engine adds while loading."""
+    precision = setting.precision
+    if request.parameters is not None:
+        total = request.parameters * precision.bits / 8
+        return _Weighed(total / layout.gpus, total, None, ())
+    scheme = scheme_for(architecture, precision)
+    weighed = weigh(architecture, scheme, layout)
+    per_gpu, total = weighed.per_gpu, weighed.total
+    if request.weights_bytes is not None and as_stored(architecture, precision):
+        per_gpu *= request.weights_bytes / total
+        total = request.weights_bytes
+    added = () if setting.engine.name == "ideal" else added_bytes(request, architecture, scheme, layout)
+    return _Weighed(per_gpu + sum(size for _, size in added), total, weighed, added)
 
 
 def _plan(items: tuple[Growth, ...], available: Budget, drafted: int) -> CachePlan:
