@@ -114,7 +114,10 @@ def _of_file(call: Call, arms: Arms) -> list[Target]:
         raise UsageError("--model and --api-key-env belong to --target-url")
     path = Path(arms.targets or "targets.yaml")
     if arms.targets is None and not (call.env.cwd / path).is_file():
-        raise UsageError("give --target-url and --model, or --targets FILE", next_steps=["see docs/eval.md"])
+        raise UsageError(
+            "nobody to ask: there is no targets.yaml and no --target-url",
+            next_steps=["--target-url URL --model MODEL", "--targets FILE (docs/bench.md, Targets)"],
+        )
     resolve = DeploymentNames(call, arms.specs or [])
     return load_targets(path, arms.target or [], call.env.environ, call.env.cwd, resolve)
 

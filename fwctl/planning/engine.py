@@ -27,6 +27,7 @@ from fwctl.planning.options import Intent, PlanOptions
 from fwctl.planning.orphans import expired_changes, orphan_changes
 from fwctl.planning.reservations import reserved
 from fwctl.planning.steps import ROUTER_VERBS
+from fwctl.planning.what_if import advice
 from fwctl.records.lockfile import LockFile
 from fwctl.spec.model import Deployment, Evidence, Spec
 
@@ -132,15 +133,10 @@ def _check_names(context: Context) -> None:
     for flag, names in lists.items():
         for name in names:
             if name not in known:
-                raise _unknown_name(flag, name, sorted(known))
-
-
-def _unknown_name(flag: str, name: str, known: list[str]) -> UsageError:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return UsageError(f"{flag} names {name!r}, which neither the spec nor this stack has{hint}")
+                raise UsageError(
+                    f"{flag} names {name!r}, which neither the spec nor this stack has",
+                    next_steps=[advice(name, known)],
+                )
 
 
 def _changes(context: Context) -> tuple[list[Change], list[Mapping[str, Any]], list[str]]:

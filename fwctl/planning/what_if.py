@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from fwctl.catalog.field import Field, Kind
 from fwctl.catalog.fields import BY_PATH
 from fwctl.errors import InvalidSpecError, UsageError
+from fwctl.spec.closest import did_you_mean, listed
 from fwctl.spec.document import from_document, to_document
 from fwctl.spec.model import Spec
 
@@ -37,18 +38,22 @@ def _parse(spec: Spec, text: str) -> tuple[str, Field, Any]:
     if not equals or not dot:
         raise UsageError(f"--set {text[:80]!r} is not NAME.field=value, for example chat.replicas.max=6")
     if name not in spec.deployments:
-        raise UsageError(f"--set names {name!r}, which is not in the spec{_near(name, spec.deployments)}")
+        raise UsageError(
+            f"--set names {name!r}, which is not in the spec", next_steps=[advice(name, spec.deployments)]
+        )
     row = BY_PATH.get(path)
     if row is None or path in _ONCE or row.sensitive:
-        raise UsageError(f"--set cannot change {path!r}{_near(path, BY_PATH)}")
+        near = "edit the spec instead" if row else did_you_mean(path, BY_PATH)
+        raise UsageError(
+            f"--set cannot change {path!r}", next_steps=[near or "`fwctl explain` lists the fields"]
+        )
     return name, row, _value(row, value.strip(), text)
 
 
-def _near(word: str, known: Mapping[str, Any]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, list(known), 1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+def advice(name: str, known: Iterable[str]) -> str:
+    """What to type in place of a name that no deployment has."""
+    words = sorted(known)
+    return did_you_mean(name, words) or listed(words, "`fwctl status` has all")
 
 
 def _value(row: Field, value: str, text: str) -> Any:

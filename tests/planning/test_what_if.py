@@ -55,17 +55,18 @@ def test_a_value_is_read_like_the_specs_own(wanted: Spec, text: str, path: str, 
     [
         ("chat", "is not NAME.field=value"),
         ("chat=4", "is not NAME.field=value"),
-        ("chta.replicas.max=4", "did you mean 'chat'"),
-        ("zzz.replicas.max=4", "not in the spec$"),
-        ("chat.replicas.mx=4", "cannot change 'replicas.mx'; did you mean 'replicas.max'"),
-        ("chat.id=other", "cannot change 'id'"),
+        ("chta.replicas.max=4", "not in the spec; did you mean chat?"),
+        ("zzz.replicas.max=4", "not in the spec; known: chat"),
+        ("chat.replicas.mx=4", "cannot change 'replicas.mx'; did you mean replicas.max?"),
+        ("chat.id=other", "cannot change 'id'; edit the spec instead"),
         ("chat.direct_route.api_keys=[]", "cannot change"),
         ("chat.autoscaling.load_targets=default", "written as JSON"),
     ],
 )
 def test_what_names_no_field_is_wrong_usage(wanted: Spec, text: str, why: str) -> None:
-    with pytest.raises(UsageError, match=why):
+    with pytest.raises(UsageError) as caught:
         parse_sets(wanted, [text], {})
+    assert why in "; ".join([str(caught.value), *caught.value.next_steps])
 
 
 @pytest.mark.parametrize(

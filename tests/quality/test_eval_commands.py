@@ -238,7 +238,7 @@ def test_what_is_wrong_with_the_judge_is_said_in_the_summary(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (("run", "--suite", "s.jsonl"), "give --target-url and --model"),
+        (("run", "--suite", "s.jsonl"), "no targets.yaml and no --target-url"),
         (("run", "--suite", "s.jsonl", "--target-url", "http://x/v1"), "--target-url needs --model"),
         (("run", "--suite", "s.jsonl", "--model", "m"), "belong to --target-url"),
         (("run", "--suite", "s.jsonl", "--target-url", "ftp://x", "--model", "m"), "must begin with http"),
