@@ -22,7 +22,7 @@ from fwctl.env import Env
 from fwctl.exitcodes import Exit
 from fwctl.live.model import LiveDeployment
 from fwctl.planning.model import Change, Plan
-from fwctl.records.applylock import apply_lock
+from fwctl.records.folderlock import folder_lock
 from fwctl.records.history import HISTORY_NAME, History, Start
 from fwctl.records.journal import Journal, unfinished
 from fwctl.records.outputs import write_outputs
@@ -51,7 +51,7 @@ def apply(
     platform = FirectlPlatform(
         firectl, env, addons=not verbs.isdisjoint(ADDONS), routers=not verbs.isdisjoint(ROUTERS)
     )
-    with apply_lock(options.folder / "apply.lock", env.clock, "fwctl apply") as note:
+    with folder_lock(options.folder / "apply.lock", env.clock, "fwctl apply") as note:
         result = Run(plan, spec, platform, env, options, on_event).carry_out((note,) if note else ())
     problem = _write_outputs(spec, env, result)
     return replace(result, notes=(*result.notes, problem)) if problem else result

@@ -127,7 +127,8 @@ def _estimated_sum(buckets: Buckets) -> float:
 def parse_page(text: str, fetched: datetime) -> dict[str, DeploymentMetrics]:
     """Metrics by deployment ID. fetched: stands for the time of samples without one.
 
-    Raises FwctlError when the text is no such page, or the parser is not installed.
+    Several rows of a deployment are added up, those of means count by the highest. Raises FwctlError when
+    the text is no such page, or the parser is not installed.
     """
     try:
         from prometheus_client.parser import text_string_to_metric_families
@@ -140,7 +141,7 @@ def parse_page(text: str, fetched: datetime) -> dict[str, DeploymentMetrics]:
         for family in text_string_to_metric_families(text):
             for sample in family.samples:
                 _add(found, sample, fetched)
-    except (ValueError, KeyError, IndexError, TypeError, OverflowError, RecursionError):
+    except (ValueError, KeyError, IndexError, TypeError, OSError, OverflowError, RecursionError):
         raise FwctlError("the metrics page cannot be read: it is not in the Prometheus text format") from None
     return found
 
@@ -155,11 +156,13 @@ def _add(found: dict[str, DeploymentMetrics], sample: Any, fetched: datetime) ->
     entry.at = min(entry.at, at)
     name = sample.name
     if name in _PLAIN:
-        setattr(entry, _PLAIN[name], value)
+        before = getattr(entry, _PLAIN[name]) or 0.0
+        setattr(entry, _PLAIN[name], before + value if name.endswith(SUM) else max(before, value))
     elif name == ERRORS:
         code = sample.labels.get("http_code", "unknown")
         entry.errors[code] = entry.errors.get(code, 0.0) + value
     elif name.endswith(_BUCKET) and "le" in sample.labels:
         buckets = entry.histograms.setdefault(name.removesuffix(_BUCKET), {})
         edge = float(sample.labels["le"])
-        buckets[edge] = buckets.get(edge, 0.0) + value
+        if not math.isnan(edge):
+            buckets[edge] = buckets.get(edge, 0.0) + value

@@ -49,8 +49,15 @@ class Subject:
 
     def objective(self, path: str) -> float | None:
         """A number of the spec's `slo`, None when it has none."""
-        value = self.entry.own.get(path) if self.entry else None
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return objective(self.entry, path) if self.entry else None
+
+
+def objective(entry: Deployment, path: str) -> float | None:
+    """A number of `slo`, a percentage as a share; None for an entry without it."""
+    value = entry.own.get(path)
+    if isinstance(value, str) and value.endswith("%"):
+        return float(value.removesuffix("%")) / 100
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 @dataclass(frozen=True, slots=True)

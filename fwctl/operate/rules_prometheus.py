@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from fwctl.operate.rules_model import Rule, Scope
+from fwctl.operate.rules_model import Rule, Scope, objective
 from fwctl.spec.model import Deployment
 
 _LEVELS = {"error": "critical", "warning": "warning", "note": "info"}
@@ -52,14 +52,8 @@ def _alerts(rule: Rule, deployments: Mapping[str, Deployment]) -> Iterable[str]:
 def _objectives(rule: Rule, deployments: Mapping[str, Deployment]) -> dict[str, float]:
     if rule.objective is None:
         return {}
-    found = {}
-    for id_, entry in deployments.items():
-        value = entry.own.get(rule.objective)
-        if isinstance(value, str) and value.endswith("%"):
-            found[id_] = float(value.removesuffix("%")) / 100
-        elif isinstance(value, int | float):
-            found[id_] = float(value)
-    return found
+    found = {id_: objective(entry, rule.objective) for id_, entry in deployments.items()}
+    return {id_: limit for id_, limit in found.items() if limit is not None}
 
 
 def _alert(rule: Rule, expr: str) -> Iterable[str]:

@@ -40,7 +40,8 @@ def erring(subject: Subject, limits: Limits) -> Hit | Answer:
     metrics = subject.metrics
     if metrics is None or metrics.requests_per_s is None:
         return Answer.UNKNOWN
-    share, limit = metrics.error_share, _error_limit(subject, limits)
+    own = subject.objective("slo.error_rate")
+    share, limit = metrics.error_share, limits["limit"] if own is None else own
     if share is None or metrics.requests_per_s <= limits["least_requests_per_s"] or share <= limit:
         return Answer.NO
     codes = ", ".join(f"{code}: {rate:.2f}/s" for code, rate in sorted(metrics.errors.items()) if rate)
@@ -50,15 +51,6 @@ def erring(subject: Subject, limits: Limits) -> Hit | Answer:
         "429: more replicas or less load; 5xx: `fwctl status`, then the platform's status page; "
         "4xx: the callers",
     )
-
-
-def _error_limit(subject: Subject, limits: Limits) -> float:
-    """The spec's `slo.error_rate` (`0.5%`), else the rule's own limit."""
-    text = str(subject.entry.own.get("slo.error_rate") or "") if subject.entry else ""
-    try:
-        return float(text.removesuffix("%")) / 100
-    except ValueError:
-        return limits["limit"]
 
 
 def over_budget(account: Account, limits: Limits) -> Hit | Answer:

@@ -45,7 +45,8 @@ def remember(state: State, look: Look) -> None:
     """Note since when each deployment is in its state, and when it last had traffic."""
     alive = {id_: item for id_, item in look.deployments.items() if item.state not in LEAVING}
     for id_, item in alive.items():
-        if state.seen.get(id_, ("", look.now))[0] != item.state:
+        name, since = state.seen.get(id_, ("", look.now))
+        if name != item.state or since > look.now:  # clocks are set back
             fresh = id_ not in state.seen and item.state == "CREATING" and item.created is not None
             state.seen[id_] = (item.state, item.created if fresh and item.created else look.now)
         metrics = _trusted(look, id_)

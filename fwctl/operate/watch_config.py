@@ -26,7 +26,7 @@ from fwctl.units import parse_duration
 
 KIND = "Watch"
 API_VERSION = "fwctl/v1"
-TOP = ("apiVersion", "kind", "account", "stack", "rules", "sinks", "records")
+TOP = ("apiVersion", "kind", "account", "rules", "sinks", "records")
 _SEVERITIES = {"critical": Severity.ERROR, "warning": Severity.WARNING, "info": Severity.NOTE}
 _COMMON = ("hold", "resolve", "severity", "enabled")
 

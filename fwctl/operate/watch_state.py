@@ -61,8 +61,14 @@ class Event:
     at: datetime
     alert: Alert
 
+    @property
+    def id(self) -> str:
+        """The same at every delivery of this event and of no other, so that receivers can tell repeats."""
+        return f"{self.alert.rule}/{self.alert.subject}/{self.alert.since.isoformat()}/{self.kind}"
+
     def to_json(self) -> dict[str, Any]:
-        return {"event": self.kind, "at": self.at.isoformat(), **self.alert.to_json()}
+        """The object of docs/json.md."""
+        return {"event": self.kind, "id": self.id, "at": self.at.isoformat(), **self.alert.to_json()}
 
 
 @dataclass(slots=True)
@@ -102,9 +108,11 @@ def _true(alert: Alert | None, item: Judged, hit: Hit, now: datetime) -> Alert:
     base = alert or Alert(
         item.rule.name, item.subject, item.label, item.rule.severity.value, PENDING, since=now
     )
-    firing = base.phase == FIRING or now - base.since >= timedelta(seconds=item.rule.hold_s)
+    since = base.since if base.phase == FIRING else min(base.since, now)  # clocks are set back
+    firing = base.phase == FIRING or now - since >= timedelta(seconds=item.rule.hold_s)
     return replace(
         base,
+        since=since,
         label=item.label,
         severity=item.rule.severity.value,
         phase=FIRING if firing else PENDING,
@@ -121,7 +129,7 @@ def _false(alert: Alert | None, rule: Rule, now: datetime) -> Alert | None:
     """A pending alert is forgotten at once; a firing one when it was quiet for long enough."""
     if alert is None or alert.phase == PENDING:
         return None
-    quiet = alert.quiet_since or now
+    quiet = min(alert.quiet_since or now, now)
     return None if now - quiet >= timedelta(seconds=rule.resolve_s) else replace(alert, quiet_since=quiet)
 
 

@@ -22,7 +22,7 @@ from fwctl.firectl.capabilities import Capabilities
 from fwctl.firectl.client import Firectl
 from fwctl.firectl.runner import Runner
 from fwctl.planning.model import Change, Plan, Step
-from fwctl.records.applylock import apply_lock
+from fwctl.records.folderlock import folder_lock
 from tests.applying.fakes import FakeClock, creating, deployment, entry, plan, spec, values
 
 Make = Callable[..., tuple[FirectlPlatform, Firectl, Env]]
@@ -151,7 +151,7 @@ def test_waiting_changes_nothing_and_needs_no_lock(make: Make, tmp_path: Path) -
     _, firectl, env = make({"deployment-list": [row("a")]})
     options = ApplyOptions(folder=tmp_path / ".fwctl")
     events: list[Any] = []
-    with apply_lock(options.folder / "apply.lock", env.clock, "fwctl apply"):
+    with folder_lock(options.folder / "apply.lock", env.clock, "fwctl apply"):
         result = wait(
             {"chat": "a"}, spec=spec(), firectl=firectl, env=env, options=options, on_event=events.append
         )
@@ -168,8 +168,8 @@ def test_a_second_apply_in_one_folder_is_refused(make: Make, tmp_path: Path) -> 
     empty = Plan("acme", "prod", (), "")
     ignore: Any = lambda event: None  # noqa: E731
     with (
-        apply_lock(options.folder / "apply.lock", env.clock, "fwctl apply"),
-        pytest.raises(RefusedError, match="another apply is running"),
+        folder_lock(options.folder / "apply.lock", env.clock, "fwctl apply"),
+        pytest.raises(RefusedError, match="`fwctl apply` cannot begin while another works in this folder"),
     ):
         apply(empty, spec=spec(), firectl=firectl, env=env, options=options, on_event=ignore)
 

@@ -22,7 +22,9 @@ from fwctl.cli.options import Settings
 from fwctl.cli.output import Output
 from fwctl.cli.watch_loop import shown
 from fwctl.cli.watch_reading import MetricsPage, last_requests, metrics_page, tail
+from fwctl.env import SystemClock
 from fwctl.operate.watch_state import Alert, Event
+from fwctl.records.folderlock import folder_lock
 from tests.cli.conftest import Box
 from tests.cli.support import fwctl, make_env
 from tests.operate.support import NOW, page_text, served
@@ -107,6 +109,22 @@ def test_what_cannot_be_meant_is_told(box: Box, options: tuple[str, ...], why: s
     done = fwctl(box.env(), "watch", box.specs, *options)
     assert done.code == 64
     assert why in (done.err + done.out)
+
+
+def test_a_second_watch_of_the_account_is_told_who_has_the_first(running: Box) -> None:
+    lock = running.folder / ".fwctl" / "watch-acme.lock"
+    with folder_lock(lock, SystemClock(), "fwctl watch"):
+        done = fwctl(running.env(), "watch", running.specs, "--once")
+    assert done.code == 4
+    assert f"process {os.getpid()} on" in done.err
+    assert fwctl(running.env(), "watch", running.specs, "--once").code == 0
+
+
+def test_a_file_for_another_account_is_not_watched(running: Box) -> None:
+    (running.folder / "watch.yaml").write_text("apiVersion: fwctl/v1\nkind: Watch\naccount: other\n")
+    done = fwctl(running.env(), "watch", running.specs, "--once", "--config", "watch.yaml")
+    assert done.code == 64
+    assert "is for account 'other', not for 'acme'" in done.err
 
 
 def call_of(folder: Path, **variables: str) -> Call:

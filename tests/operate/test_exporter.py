@@ -54,6 +54,31 @@ def test_the_oldest_sample_says_how_old_the_page_is() -> None:
     assert found.stale(found.at + timedelta(seconds=181))
 
 
+def test_rows_of_one_deployment_are_added_up_and_means_count_by_the_highest() -> None:
+    rows = {
+        "request_counter_total:sum_by_deployment": (1.5, 2.0),
+        "generator_kv_blocks_fraction:avg_by_deployment": (0.9, 0.4),
+    }
+    text = "".join(
+        f'{name}{{deployment_id="a",base_model="m{n}"}} {value}\n'
+        for name, values in rows.items()
+        for n, value in enumerate(values)
+    )
+    found = parse_page(text, NOW)["a"]
+    assert (found.requests_per_s, found.kv_blocks) == (3.5, 0.9)
+
+
+def test_an_edge_that_is_no_number_is_left_out() -> None:
+    rows = [f'x_bucket:sum_by_deployment{{deployment_id="a",le="{le}"}} 1\n' for le in ("5", "NaN", "+Inf")]
+    assert parse_page("".join(rows), NOW)["a"].histograms == {"x": {5.0: 1.0, INF: 1.0}}
+
+
+@pytest.mark.parametrize("time", ["99999999999999999999", "1e21", "-1e18", "NaN", "Inf"])
+def test_a_time_that_no_clock_shows_is_a_fault_of_the_page(time: str) -> None:
+    with pytest.raises(FwctlError, match="not in the Prometheus text format"):
+        parse_page(f'request_counter_total:sum_by_deployment{{deployment_id="a"}} 1 {time}\n', NOW)
+
+
 def test_what_belongs_to_no_deployment_or_is_no_amount_is_left_out() -> None:
     text = 'request_counter_total:sum_by_deployment{base_model="m"} 1\n'
     text += 'request_counter_total:sum_by_deployment{deployment_id="a"} NaN\n'

@@ -40,6 +40,28 @@ def test_it_fires_when_it_was_true_for_the_hold_time_and_only_then() -> None:
     )
 
 
+def test_an_event_keeps_its_id_over_deliveries_and_shares_it_with_no_other() -> None:
+    state = State()
+    ids = []
+    for n in range(20):
+        rows = [Judged(RULE, "a", "a", YES if n < 7 or n > 10 else NO), Judged(RULE, "b", "b", YES)]
+        ids += [event.to_json()["id"] for event in step(state, rows, minute(n))]
+    assert ids == [
+        "hot/a/2026-10-01T12:00:00+00:00/fired",
+        "hot/b/2026-10-01T12:00:00+00:00/fired",
+        "hot/a/2026-10-01T12:00:00+00:00/resolved",  # quiet from 7 to 9
+        "hot/a/2026-10-01T12:11:00+00:00/fired",
+    ]
+
+
+def test_a_clock_that_was_set_back_delays_nothing_for_longer_than_the_hold_time() -> None:
+    state = State()
+    looked(state, 60 * 24 * 365, YES)  # a year ahead
+    assert [kinds(looked(state, n, YES)) for n in range(6)] == [[], [], [], [], [], ["fired"]]
+    looked(state, 60 * 24 * 365, NO)
+    assert [kinds(looked(state, n, NO)) for n in range(6, 9)] == [[], [], ["resolved"]]
+
+
 def test_a_pause_while_pending_begins_again() -> None:
     state = State()
     for n, answer in enumerate((YES, YES, NO, YES, YES, YES, YES, YES)):

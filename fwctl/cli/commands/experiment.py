@@ -91,10 +91,10 @@ def _go(course: Course) -> State:
 def _alone(call: Call, name: str, word: str) -> AbstractContextManager[str | None]:
     """One command at a time for an experiment; free as soon as its process ends."""
     from fwctl.quality.experiments.state import folder_of
-    from fwctl.records.applylock import apply_lock
+    from fwctl.records.folderlock import folder_lock
 
     path = folder_of(call.env.cwd / STATE_FOLDER, name) / "run.lock"
-    return apply_lock(path, call.env.clock, f"fwctl experiment {word}")
+    return folder_lock(path, call.env.clock, f"fwctl experiment {word}")
 
 
 def _end(state: State) -> tuple[Exit, tuple[()], FwctlError | None]:

@@ -154,7 +154,7 @@ def _run(
     from fwctl.cli.session import Session, check_account
     from fwctl.drafting.pipeline import Pipeline
     from fwctl.drafting.state import Step, folder_of
-    from fwctl.records.applylock import apply_lock
+    from fwctl.records.folderlock import folder_lock
 
     adapt, entry = read(call, file)
     check_account(call, adapt.account)
@@ -163,7 +163,7 @@ def _run(
     with Session(call, adapt.account) as session:
         desk = CallDesk(call, session, yes=running.yes)
         lock = folder_of(desk.root, adapt.name) / "run.lock"
-        with apply_lock(lock, call.env.clock, f"fwctl speculate {word}"):
+        with folder_lock(lock, call.env.clock, f"fwctl speculate {word}"):
             pipeline = Pipeline(
                 adapt,
                 entry,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,10 +13,11 @@ import typer
 from fwctl.cli.arguments import Paths
 from fwctl.cli.command import Call, command
 from fwctl.cli.options import duration_s
-from fwctl.cli.places import has_specs
+from fwctl.cli.places import STATE_FOLDER, has_specs
 from fwctl.cli.session import Session, load_specs, own_account, require_valid
 from fwctl.errors import UsageError
 from fwctl.exitcodes import Exit
+from fwctl.records.folderlock import folder_lock
 from fwctl.report.model import Report
 
 if TYPE_CHECKING:
@@ -90,8 +92,8 @@ def watch(
         )
     spec = _spec(call, paths)
     found = _config(call, config)
-    account = spec.account if spec else found.account or own_account(call)
-    with Session(call, account) as session:
+    account = _account(call, spec, found)
+    with Session(call, account) as session, _alone(call, account):
         running = _watch(call, session, spec, found, metrics=(metrics_url, metrics_key_env), paths=paths)
         if once:
             look, events = running.once()
@@ -117,6 +119,24 @@ def watch_rules(call: Call, *, paths: Paths = None, config: Config = None) -> Re
         {"rules": described_rules(found.rules)},
         text=rule_file(found.rules, deployments),
     )
+
+
+def _account(call: Call, spec: Spec | None, config: WatchConfig) -> str:
+    """Whose deployments are watched. Raises UsageError when specs and files do not mean the same."""
+    account = spec.account if spec else call.settings.account or config.account or own_account(call)
+    if config.account not in (None, account):
+        raise UsageError(f"the file of kind Watch is for account {config.account!r}, not for {account!r}")
+    return account
+
+
+@contextmanager
+def _alone(call: Call, account: str) -> Iterator[None]:
+    """Two watches of an account would overwrite what the other remembers and tell everything twice."""
+    path = call.env.cwd / STATE_FOLDER / f"watch-{account}.lock"
+    with folder_lock(path, call.env.clock, "fwctl watch") as note:
+        if note is not None:
+            call.output.message(note)
+        yield
 
 
 def _spec(call: Call, paths: list[str] | None) -> Spec | None:

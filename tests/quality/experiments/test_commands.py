@@ -12,7 +12,7 @@ import pytest
 from fwctl.cli.main import run
 from fwctl.env import SystemClock
 from fwctl.quality.experiments.state import Phase, Spending, State, save
-from fwctl.records.applylock import apply_lock
+from fwctl.records.folderlock import folder_lock
 from fwctl.simulator.commands.app import run as firectl_sim
 from tests.cli.support import make_env
 from tests.quality.experiments.support import TEXT, write_files
@@ -169,7 +169,7 @@ def test_validate_reads_candidates_like_deployments(place: Place) -> None:
 def test_a_second_run_at_the_same_time_is_refused(place: Place) -> None:
     write_files(place.folder)
     lock = place.folder / ".fwctl/experiments/shapes/run.lock"
-    with apply_lock(lock, SystemClock(), "fwctl experiment run"):
+    with folder_lock(lock, SystemClock(), "fwctl experiment run"):
         code, found, _ = place.fwctl("experiment", "run", "experiment.yaml", "--yes")
     assert (code, found["error"]["code"]) == (4, "refused")
     assert "`fwctl experiment run`" in found["error"]["message"]

@@ -1,7 +1,7 @@
-"""One apply at a time in one folder: an advisory lock on `.fwctl/apply.lock`.
+"""One apply, one watch, one experiment at a time in one folder: an advisory lock on a file in `.fwctl/`.
 
 The operating system drops the lock when its holder ends, however it ends, so there is no stale lock
-to clean up. Across machines there is no lock; apply re-reads before it changes anything instead.
+to clean up. Across machines there is none; apply re-reads before it changes anything instead.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _LONGEST_HOLDER_BYTES = 4096
 
 
 @contextmanager
-def apply_lock(
+def folder_lock(
     path: Path, clock: Clock, command: str, *, lock: Callable[[BinaryIO], None] | None = None
 ) -> Iterator[str | None]:
     """Holds the lock; yields a note when this file system offers no locks, else None. lock: how a file
     is locked, by default as the operating system does it.
 
-    Raises RefusedError that names the holder when another apply has it.
+    Raises RefusedError that names the holder when another process has it.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,18 +40,18 @@ def apply_lock(
         yield f"no local lock: {path} cannot be opened ({error.strerror or error})"
         return
     with file:
-        note = _acquire(file, path, lock or _lock)
+        note = _acquire(file, path, command, lock or _lock)
         if note is None:
             _write_holder(file, clock, command)
         yield note
 
 
-def _acquire(file: BinaryIO, path: Path, lock: Callable[[BinaryIO], None]) -> str | None:
+def _acquire(file: BinaryIO, path: Path, command: str, lock: Callable[[BinaryIO], None]) -> str | None:
     try:
         lock(file)
     except OSError as error:
         if error.errno in _BUSY:
-            raise _refusal(file, path) from None
+            raise _refusal(file, path, command) from None
         return f"no local lock: this file system offers none ({error.strerror or error})"
     return None
 
@@ -91,14 +91,14 @@ def _holder(file: BinaryIO) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _refusal(file: BinaryIO, path: Path) -> RefusedError:
+def _refusal(file: BinaryIO, path: Path, command: str) -> RefusedError:
     who = _holder(file)
     named = "another process that did not leave its name"
     if isinstance(who.get("pid"), int):
         host, command, since = (str(who.get(key, "?"))[:200] for key in ("host", "command", "since"))
         named = f"process {who['pid']} on {host}, `{command}` since {since}"
     return RefusedError(
-        f"another apply is running in this folder: {named}",
+        f"`{command}` cannot begin while another works in this folder: {named}",
         next_steps=(
             "wait until it has ended, then run the command again",
             f"the lock is {path}; it is free as soon as that process ends",
