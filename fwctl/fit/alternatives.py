@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from fwctl.catalog import accelerators as catalogue
+from fwctl.catalog.precision_support import support
 from fwctl.fit.errors import FitError, RequestError
 from fwctl.fit.precision import find_precision, scheme_for
 from fwctl.fit.request import FitRequest, Offer
@@ -22,8 +23,8 @@ def search(request: FitRequest, result: FitResult, judge: Judge) -> tuple[Altern
     """Changes that make the request fit, at most six, by price, GPUs and number of changes.
 
     Only the platform's own combinations when `offers` are given; else the catalogue's accelerators at
-    the usual counts with the request's precision, FP8 and FP4. A shorter context and fewer
-    conversations on the same hardware are always looked at.
+    the usual counts with the request's precision, FP8 and FP4, where nothing speaks against the pair. A
+    shorter context and fewer conversations on the same hardware are always looked at.
     """
     found = [*_hardware(request, judge), *_smaller(request, result, judge)]
     best: dict[tuple[str, ...], Alternative] = {}
@@ -47,7 +48,8 @@ def _rows(request: FitRequest) -> Iterable[list[Offer]]:
         return [[offer] for offer in request.offers[:_MAX_OFFERS]]
     names = sorted({request.accelerator.name, *(a.name for a in catalogue.ACCELERATORS)})
     precisions = dict.fromkeys((request.precision, "FP8", "FP4"))
-    return [[Offer(name, count, p) for count in COUNTS] for name in names for p in precisions]
+    pairs = [(name, p) for name in names for p in precisions if support(p, name) is None]
+    return [[Offer(name, count, p) for count in COUNTS] for name, p in pairs]
 
 
 def _hardware(request: FitRequest, judge: Judge) -> list[Alternative]:

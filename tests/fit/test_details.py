@@ -194,6 +194,16 @@ def test_alternatives_are_only_what_the_platform_offers_when_that_is_known() -> 
     assert result.alternatives[0].changes == ("count 1 -> 4", "precision BF16 -> FP8")
 
 
+def test_a_precision_that_the_hardware_has_no_cores_for_is_no_alternative() -> None:
+    amd = {"AMD_MI300X_192GB": 0.1, "AMD_MI325X_256GB": 0.1}  # the cheapest by far
+    result = check(
+        request(known("llama-v3p1-70b-instruct"), context_tokens=8192, engine="vllm", usd_per_gpu_hour=amd)
+    )
+    pairs = {(item.accelerator, item.precision) for item in result.alternatives}
+    assert ("AMD_MI300X_192GB", "BF16") in pairs
+    assert not any(name in amd and precision == "FP4" for name, precision in pairs)
+
+
 def test_a_shorter_context_and_fewer_conversations_are_alternatives_too() -> None:
     result = check(request(llama_8b(), context_tokens=8192, concurrency=100, engine="vllm"))
     changes = {change.split(" ")[0] for item in result.alternatives for change in item.changes}
