@@ -1,5 +1,5 @@
 """`python -m fwctl.cli.generate DOCS` writes what is made from the commands:
-docs/commands.md, the tables of the README, and words.json for completion.
+docs/commands.md, the exit codes of the README, and words.json for completion.
 """
 
 from __future__ import annotations
@@ -42,24 +42,20 @@ def commands_page() -> str:
     return "\n".join([*lines, ""])
 
 
-def with_tables(readme: str, exit_codes: str) -> str:
-    """The README with its table of commands and of exit codes as they are."""
-    rows = [f"| `fwctl {entry.name}` | {entry.summary} |" for entry in registry.COMMANDS]
-    commands = "\n".join(["| command | what it does |", "|---|---|", *rows])
+def with_codes(readme: str, exit_codes: str) -> str:
+    """The README with the table of exit codes that docs/exit-codes.md has."""
     codes = next(block for block in exit_codes.split("\n\n") if block.startswith("|"))
     codes = codes.replace("](#", "](docs/exit-codes.md#")
-    for name, table in (("commands", commands), ("exit codes", codes)):
-        before, start, rest = readme.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition(f"<!-- /{name} -->")
-        readme = f"{before}{start}{table}\n{end}{after}"
-    return readme
+    before, start, rest = readme.partition("<!-- exit codes -->\n")
+    _, end, after = rest.partition("<!-- /exit codes -->")
+    return f"{before}{start}{codes}\n{end}{after}"
 
 
 def main(docs: Path) -> None:
     (docs / "commands.md").write_text(commands_page(), encoding="utf-8")
     readme = docs.parent / "README.md"
     codes = (docs / "exit-codes.md").read_text(encoding="utf-8")
-    readme.write_text(with_tables(readme.read_text(encoding="utf-8"), codes), encoding="utf-8")
+    readme.write_text(with_codes(readme.read_text(encoding="utf-8"), codes), encoding="utf-8")
     completion.FILE.write_text(completion.dumps(completion.declared()), encoding="utf-8")
 
 
