@@ -20,27 +20,18 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
+from tests.cli.support import SPEC
 from tests.contract.cli_support import Sandbox
 from tests.contract.watch_child import PlatformClock
 
 SPEED = 1000
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"
-SPEC = """\
-apiVersion: fwctl/v1
-account: acme
-stack: test
-budget: {ceiling_usd_per_hour: 20}
-deployments:
-  chat:
-    model: accounts/fireworks/models/llama-v3p1-8b-instruct
-    shape: accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast
-    accelerator: {type: NVIDIA_H100_80GB, count: 1}
-    precision: FP8 # fwctl: ignore[FW404] test
-    region: US
-    replicas: {min: 1, max: 1} # fwctl: ignore[FW403] test
-    traffic: interactive
-    slo: {ttft_p95_ms: 400}
-"""
+WITH_LIMITS = (
+    SPEC.replace("max: 2", "max: 1").replace(
+        "deployments:", "budget: {ceiling_usd_per_hour: 20}\ndeployments:"
+    )
+    + "    slo: {ttft_p95_ms: 400}\n"
+)
 WATCH = """\
 apiVersion: fwctl/v1
 kind: Watch
@@ -150,7 +141,7 @@ class Day:
             HOOK_URL=hook_url,
             METRICS_KEY="fw_test",
         )
-        self.box.write(SPEC)
+        self.box.write(WITH_LIMITS)
         self.box.write(WATCH, "watch.yaml")
         self.out = (folder / "events.jsonl").open("wb")
         self.err = (folder / "stderr.txt").open("wb")

@@ -9,29 +9,19 @@ from typing import Any
 
 import pytest
 
-from tests.cli.support import Done, fwctl, make_env
+from tests.cli.support import SPEC, Done, fwctl, make_env
 from tests.quality.runs import record, write_arm, write_records
 
-SPEC = """\
-apiVersion: fwctl/v1
-account: acme
-stack: test
-deployments:
-  chat:
-    model: accounts/fireworks/models/llama-v3p1-8b-instruct
-    shape: accounts/fireworks/deploymentShapes/llama-v3p1-8b-instruct-fast/versions/v1
-    accelerator: {type: NVIDIA_H100_80GB, count: 1}
-    precision: FP8
-    region: US
-    replicas: {min: 1, max: 1}
-    traffic: evaluation
-    gates: {eval: block}
-"""
+GATED = (
+    SPEC.replace("-fast\n", "-fast/versions/v1\n")
+    .replace("max: 2", "max: 1")
+    .replace("traffic: interactive", "traffic: evaluation\n    gates: {eval: block}")
+)
 
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    (tmp_path / "chat.yaml").write_text(SPEC)
+    (tmp_path / "chat.yaml").write_text(GATED)
     right = {(f"p{n}", 0): "right" for n in range(200)}
     lost = right | {(f"p{n}", 0): "wrong" for n in range(12)}
     for name, outcomes in (
