@@ -79,8 +79,9 @@ def percent(share: float | None) -> str:
 
 
 def _pools(page: Page, body: Mapping[str, Any]) -> None:
-    for pool in body["pools"]:
+    if body["pools"]:
         page.blank()
+    for pool in body["pools"]:
         page.line(
             f"reserved {pool['gpus']} x {pool['accelerator']}: {pool['gpu_hours']:,.1f} GPU-hours for "
             f"{format_usd(pool['usd'])}, used {pool['used_gpu_hours']:,.1f}, unused "
@@ -101,8 +102,9 @@ def _centres(page: Page, body: Mapping[str, Any]) -> None:
 
 
 def _trends(page: Page, body: Mapping[str, Any]) -> None:
-    for item in body["trends"]:
+    if body["trends"]:
         page.blank()
+    for item in body["trends"]:
         word = Span("rising", "yellow") if item["rising"] else Span("trend", "dim")
         why = f"; largest factor: {item['cause']}" if item["rising"] else ""
         page.line(
@@ -114,9 +116,10 @@ def _trends(page: Page, body: Mapping[str, Any]) -> None:
 
 
 def _serverless(page: Page, body: Mapping[str, Any]) -> None:
+    if body["serverless"]:
+        page.blank()
     for item in body["serverless"]:
         even = item["break_even_tokens_per_day"]
-        page.blank()
         page.line(
             f"{item['label']}: {format_usd(item['dedicated_usd'])} dedicated, "
             f"{format_usd(item['serverless_usd'])} serverless for the same tokens; "
@@ -157,8 +160,9 @@ def _reconciled(page: Page, body: Mapping[str, Any]) -> None:
 
 
 def _rest(page: Page, body: Mapping[str, Any]) -> None:
-    for item in body["wasted"]:
+    if body["wasted"]:
         page.blank()
+    for item in body["wasted"]:
         cost = "" if item["usd"] is None else f", {format_usd(item['usd'])}"
         page.line(
             f"wasted: {item['target']}, {item['kind']}: {item['attempts']:,} attempts, "
@@ -167,8 +171,9 @@ def _rest(page: Page, body: Mapping[str, Any]) -> None:
     left: dict[str, int] = {}
     for item in body["unattributed"]:
         left[item["model"]] = left.get(item["model"], 0) + item["prompt_tokens"] + item["completion_tokens"]
-    for model, count in left.items():
+    if left or body["gaps"]:
         page.blank()
+    for model, count in left.items():
         named = model or "no named model"
         page.line(f"{count:,} billed tokens of {named} belong to no deployment seen here (serverless?)")
     for gap in body["gaps"][:MOST_GAPS]:
