@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import xmlschema
+from jsonschema import Draft4Validator
+
 from tests.contract.cli_support import Sandbox
+
+DATA = Path(__file__).parents[1] / "data"
+SARIF = Draft4Validator(json.loads((DATA / "sarif/sarif-2.1.0-rtm.5.json").read_text()))
+JUNIT = xmlschema.XMLSchema(str(DATA / "junit/junit-10.xsd"))
 
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"
 CREATES = (
@@ -59,6 +67,23 @@ def test_the_plan_of_an_audit_removes_what_the_specs_no_longer_list(tmp_path: Pa
     found = box.fwctl("audit", "--fix-plan", "fix.json", "--format", "json")
     kinds = {(row["kind"], row["deployment_id"]) for row in found.document["findings"]}
     assert ("orphaned", "old") in kinds
+    live = {row["deployment_id"] for row in box.fwctl("status", "--format", "json").document["deployments"]}
+    assert live == {"keep", "old"}  # writing the plan did nothing
     assert box.fwctl("apply", "--plan", "fix.json", "--yes").code == 0
     again = box.fwctl("audit", "--format", "json")
     assert {row["deployment_id"] for row in again.document["findings"]} == {"keep"}
+
+
+def test_findings_are_sarif_and_junit_by_their_schemas(tmp_path: Path) -> None:
+    box = Sandbox(tmp_path, near=True)
+    for name, *flags in CREATES:
+        box.firectl("deployment", "create", MODEL, "--deployment-id", name, *flags, "-a", "acme")
+    box.firectl("sim", "fail", "bare", "--message", "]]> <b>&\x1b[31m 100 %")
+    sarif = box.fwctl("audit", "--account", "acme", "--format", "sarif")
+    assert [error.message for error in SARIF.iter_errors(sarif.document)] == []
+    rules = {row["ruleId"] for row in sarif.document["runs"][0]["results"]}
+    assert rules == {"check/unmanaged", "check/unshaped", "check/failed"}
+    junit = box.fwctl("audit", "--account", "acme", "--format", "junit")
+    JUNIT.validate(junit.out.encode())
+    assert "is FAILED: ]]&gt; &lt;b&gt;" in junit.out
+    assert (sarif.code, junit.code) == (0, 0)
