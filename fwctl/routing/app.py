@@ -99,6 +99,10 @@ class Proxy:
             return web.Response(status=408)
         except ConnectionError:
             return web.Response(status=400)
+        except web.RequestPayloadError:
+            return self._error(
+                answers.BAD_REQUEST, "the body is not encoded as its header says", 400, close=True
+            )
         except Exception as error:
             self._say({"event": "bug", "error": type(error).__name__})
             return self._error(answers.ALL_TARGETS_FAILED, "the router failed; its log has the reason", 500)

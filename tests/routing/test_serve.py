@@ -254,6 +254,20 @@ def test_what_is_no_http_is_one_log_line_and_shows_no_key(
     run(story)
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_a_body_that_is_not_encoded_as_it_says_is_the_clients_mistake(tmp_path: Path, encoding: str) -> None:
+    async def story() -> None:
+        async with upstreams(a=GOOD) as (base, places), proxying(tmp_path, config(base, "a")) as it:
+            head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-encoding: {encoding}\r\n"
+            body = json.dumps(CHAT)
+            answer = await raw(it.url, f"{head}content-length: {len(body)}\r\n\r\n{body}".encode())
+            assert answer.startswith(b"HTTP/1.1 400 ")
+            assert b'"code": "bad_request"' in answer
+            assert places["a"].bodies == []
+
+    run(story)
+
+
 def test_a_client_that_does_not_send_its_body_is_cut_off(tmp_path: Path) -> None:
     async def story() -> None:
         async with upstreams(a=GOOD) as (base, places), proxying(tmp_path, config(base, "a")) as it:
