@@ -55,7 +55,9 @@ class Load:
     give_up: Annotated[
         str,
         typer.Option(
-            "--give-up", metavar="TIME", help="Stop a target out of reach for this long, 0s: never [30s]."
+            "--give-up",
+            metavar="TIME",
+            help="Stop a target that serves nothing this long, 0s: never [30s].",
         ),
     ] = "30s"
     cache: Annotated[

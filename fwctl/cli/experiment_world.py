@@ -150,6 +150,7 @@ class PlatformWorld:
     def _load_plan(
         self, experiment: Experiment, candidates: Mapping[str, str], out: Path, number: int
     ) -> LoadPlan:
+        from fwctl.measure.giving_up import AFTER_S
         from fwctl.measure.plan import Plan, Shape
         from fwctl.measure.suite import load
 
@@ -160,7 +161,16 @@ class PlatformWorld:
             seed=how.seed + number - 1,
         )
         targets = self._targets(experiment, candidates)
-        return Plan(load(experiment.suite), targets, shape, out, warmup=how.warmup, keep_text=True, workers=1)
+        return Plan(
+            load(experiment.suite),
+            targets,
+            shape,
+            out,
+            warmup=how.warmup,
+            keep_text=True,
+            workers=1,
+            give_up_s=AFTER_S,
+        )
 
     def _run(self, plan: LoadPlan, candidates: Mapping[str, str]) -> Mapping[str, Any]:
         from fwctl.measure.run import run

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from fwctl.inference.failures import ErrorClass, Failure
+from fwctl.inference.opening import Opening
 from fwctl.inference.perf import from_body
 from fwctl.inference.sse import Event
 from fwctl.stats.quantiles import quantile
@@ -48,7 +49,10 @@ class Usage:
 
 @dataclass(slots=True)
 class Answer:
-    """Everything known about one response. Times are seconds on the clock of the caller's stamps."""
+    """Everything known about one response. Times are seconds on the clock of the caller's stamps.
+
+    began: an event has come, so that the body is a stream.
+    """
 
     choices: dict[int, Choice] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
@@ -58,6 +62,7 @@ class Answer:
     last_token_at: float | None = None
     gaps_s: list[float] = field(default_factory=list)
     reads_with_tokens: int = 0
+    began: bool = False
     done: bool = False
     failure: Failure | None = None
 
@@ -98,6 +103,7 @@ class Answer:
 
     def absorb(self, event: Event, at: float) -> None:
         """Take one event that arrived in the read stamped `at`."""
+        self.began = True
         if event.data[:2] != b'{"' and event.data.strip() == b"[DONE]":
             self.done = True
             return
@@ -158,10 +164,13 @@ class Answer:
         if "perf_metrics" in payload:
             self.server |= from_body(payload["perf_metrics"])
 
-    def end(self) -> Failure | None:
-        """Judge the response at the end of the stream; the failure is kept in `failure` too."""
+    def end(self, opening: Opening | None = None) -> Failure | None:
+        """Judge the response at its end; the failure is kept in `failure` too. opening: of a body that has to
+        be a stream."""
         if self.failure is None:
             self.failure = self._verdict()
+            if opening is not None and not self.began:
+                self.failure = opening.failure() or self.failure
         return self.failure
 
     def _verdict(self) -> Failure | None:

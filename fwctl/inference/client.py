@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fwctl.inference.answer import Answer
 from fwctl.inference.failures import ErrorClass, Failure, from_status
+from fwctl.inference.opening import Opening
 from fwctl.inference.perf import from_headers
 from fwctl.inference.sse import EventParser, EventTooLongError
 from fwctl.inference.structured import (
@@ -169,13 +170,13 @@ class _Exchange:
             self.request_id = response.headers.get("x-request-id")
             self.answer.server |= from_headers(response.headers)
             if response.is_success:
-                await self._stream(response.aiter_bytes())
+                await self._stream(response.aiter_bytes(), Opening(response.headers.get("content-type")))
             else:
                 self.failure = from_status(response.status_code, await _start(response.aiter_bytes()))
         finally:
             await response.aclose()
 
-    async def _stream(self, chunks: AsyncIterator[bytes]) -> None:
+    async def _stream(self, chunks: AsyncIterator[bytes], opening: Opening) -> None:
         parser = EventParser()
         try:
             while (chunk := await self._within(anext(chunks, b""))) != b"":
@@ -184,6 +185,8 @@ class _Exchange:
                 at = time.monotonic()
                 for event in parser.feed(chunk):
                     self.answer.absorb(event, at)
+                if not self.answer.began:
+                    opening.add(chunk)
                 if self.request.response_format and runs_away(self.answer.parts):
                     self.failure = RUNAWAY
                     return
@@ -192,7 +195,7 @@ class _Exchange:
             return
         for event in parser.close():
             self.answer.absorb(event, time.monotonic())
-        self.failure = self.answer.end() or self._judged()
+        self.failure = self.answer.end(opening) or self._judged()
 
     async def _within(self, step: Any) -> Any:
         """Await one step inside the phase's limit; None when the limit ended it, with `failure` set."""

@@ -30,6 +30,7 @@ class ErrorClass(StrEnum):
     SCALING_UP = "scaling_up"
     OVERLOADED = "overloaded"
     HTTP_5XX = "http_5xx"
+    NOT_A_STREAM = "not_a_stream"
     SSE_ERROR = "sse_error"
     TRUNCATED = "truncated"
     EMPTY = "empty"
@@ -48,6 +49,20 @@ class Failure:
     error_class: ErrorClass
     message: str
 
+
+# What to do about a class; for every other, wait until the server is well.
+WAYS_OUT: dict[str, str] = {
+    ErrorClass.HTTP_3XX: "the address is another one: check the URL of the target",
+    ErrorClass.HTTP_400: "look at messages, response_format and max_tokens of the prompts",
+    ErrorClass.HTTP_401: "check the key of the target (`api_key`, --api-key-env)",
+    ErrorClass.HTTP_403: "check the key of the target and the account that it belongs to",
+    ErrorClass.HTTP_404: "check the model string and the URL of the target",
+    ErrorClass.NOT_A_STREAM: "check the URL of the target, and that its server takes `stream: true`",
+    ErrorClass.CONNECT: "check the URL of the target, and that its server runs",
+    ErrorClass.DNS: "check the URL of the target",
+    ErrorClass.TLS: "check the URL of the target and the certificates of this machine",
+    ErrorClass.RATE_LIMITED: "lower --concurrency, or raise the limit",
+}
 
 _BY_STATUS = {
     400: ErrorClass.HTTP_400,

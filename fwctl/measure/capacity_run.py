@@ -11,6 +11,7 @@ from typing import Any
 from fwctl.env import Clock
 from fwctl.errors import RefusedError
 from fwctl.measure.capacity import Load, Row, Sent, Sizes
+from fwctl.measure.giving_up import AFTER_S, UNSERVED, why
 from fwctl.measure.lines import read_rows
 from fwctl.measure.plan import Cache, Plan, Shape
 from fwctl.measure.run import run
@@ -41,10 +42,11 @@ class Setup:
 def loader(setup: Setup, sizes: Sizes) -> Load:
     """The function that `capacity.search` takes.
 
-    It raises RefusedError when the ready replicas changed between two levels, KeyboardInterrupt when a level
-    was interrupted.
+    It raises RefusedError when the ready replicas changed between two levels and when a target has never
+    served a request, KeyboardInterrupt when a level was interrupted.
     """
     expected = setup.ready() if setup.ready is not None else None
+    served: set[str] = set()
 
     def load(rate: float, look: int) -> Sent:
         if setup.ready is not None and (now := setup.ready()) != expected:
@@ -63,12 +65,19 @@ def loader(setup: Setup, sizes: Sizes) -> Load:
             warmup=max(1, round(rate * seconds * SETTLE / len(setup.targets))),
             duration_s=seconds,
             cache=setup.cache,
+            give_up_s=AFTER_S,
         )
         plan = plan if setup.sized is None else setup.sized(plan)
         summary = run(plan, setup.clock, setup.selftest)
         if summary["interrupted"]:
             raise KeyboardInterrupt
-        return Sent(arrivals(out), seconds, tuple(summary["invalid_reasons"]))
+        rows = arrivals(out)
+        served.update(row["target"] for row in rows if row["error_class"] not in UNSERVED)
+        if dead := [reason for name, reason in _failures(rows).items() if name not in served]:
+            raise RefusedError("; ".join(dead), next_steps=[f"see {out / 'records.jsonl'}"])
+        # A target that served before and then no more has missed this rate; this machine is not to blame.
+        own = [reason for reason in summary["invalid_reasons"] if reason not in summary["given_up"].values()]
+        return Sent(rows, seconds, tuple(own))
 
     return load
 
@@ -81,6 +90,15 @@ def arrivals(folder: Path) -> list[Row]:
         if row["measured"]
     ]
     return sorted(rows, key=lambda row: row["arrived_s"])
+
+
+def _failures(rows: Sequence[Row]) -> dict[str, str]:
+    """By target, for those with a failed request: its first failure in words."""
+    found: dict[str, str] = {}
+    for row in rows:
+        if row["error_class"] is not None:
+            found.setdefault(row["target"], f"{row['target']} served no request: {why(row)}")
+    return found
 
 
 def _late(row: Row) -> float:

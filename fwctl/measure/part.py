@@ -149,7 +149,7 @@ class _Sending:
         if self.plan.cache is Cache.COLD:
             body["prompt_cache_isolation_key"] = self._isolation(job)
         answer = await send(self.session, job.target, body, record, due=due)
-        self.giving_up.note(job.name, record.error_class, time.monotonic())
+        self.giving_up.note(job.name, record, time.monotonic())
         if self.plan.keep_text:
             record.text = answer.text
         self.writer.put(dumps(record.to_json()) + b"\n")

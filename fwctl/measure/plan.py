@@ -48,7 +48,7 @@ class Plan:
     repeats: times through the set, None for as long as `duration_s` (seconds of measuring, per level)
     lasts. sweep: several loads one after the other instead of `shape`. workers: processes that make the
     load, 0 for this one. resume: go on in a folder that holds an interrupted run of the same plan. give_up_s:
-    how long a target may be out of reach before its rest is not sent, None for ever.
+    seconds that a target may serve nothing before its rest is not sent, see `GivingUp`; None for ever.
     """
 
     suite: Suite

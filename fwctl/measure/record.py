@@ -12,6 +12,7 @@ class Record:
 
     attempt: 2 and more for a structured answer that was cut off and asked for again with more tokens.
     connection: `new` or `reused`; the time to connect is `connect_s` and in no other figure.
+    error_note: what came with HTTP 200 instead of a stream.
     limited_by: which limit a 429 came from: `deployment`, `account`, or None when it does not say.
     """
 
@@ -52,13 +53,15 @@ class Record:
     request_id: str | None = None
     response_digest: str | None = None
     text: str | None = None
+    error_note: str | None = None
     server: dict[str, float | str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """The line of records.jsonl; `text` is left out unless it was kept."""
+        """The line of records.jsonl; `text` and `error_note` are left out where there is none."""
         found = {name: getattr(self, name) for name in _NAMES}
-        if self.text is None:
-            del found["text"]
+        for name in ("text", "error_note"):
+            if found[name] is None:
+                del found[name]
         return found
 
 

@@ -180,13 +180,15 @@ class _Run:
         reasons = [*found["invalid_reasons"], *self.replicas.reasons()]
         reasons += reasons_by(selftest, found["lags_p95"])
         reasons += own_failures(found["targets"])
-        reasons += reasons_lost(self.lost, plan.give_up_s)
+        given_up = reasons_lost(self.lost, plan.give_up_s)
+        reasons += given_up.values()
         reasons += [] if engine is None else engine.reasons()
         for name, figures in warm_up.by_target.items():
             if name in found["targets"]:
                 found["targets"][name]["warm_up"] = figures
         return {
             "run_id": self.journal.run_id,
+            "given_up": given_up,
             "interrupted": self.session["interrupted"],
             **found,
             "valid": not reasons,

@@ -13,11 +13,13 @@ from fwctl.inference.answer import STALL_S, Answer
 from fwctl.inference.client import BODY_LIMIT_BYTES
 from fwctl.inference.failures import ErrorClass, Failure, from_status
 from fwctl.inference.limits import limited_by
+from fwctl.inference.opening import Opening
 from fwctl.inference.perf import from_headers
 from fwctl.inference.sse import EventParser, EventTooLongError
 from fwctl.inference.structured import RUNAWAY, judge, runs_away
 from fwctl.measure.encoding import dumps
 from fwctl.measure.target import Target
+from fwctl.redact import Redactor
 from fwctl.stats.quantiles import quantile_sorted
 
 if TYPE_CHECKING:
@@ -112,8 +114,18 @@ async def send(
         # Whatever a library raises is one failed request, not the end of a run.
         failure = _transport(error, record.http_status, answer, marks.sent_at + target.timeouts.total_s)
     _fill(record, answer, marks, started, due)
-    record.error_class = failure.error_class.value if failure else None
+    if failure is not None:
+        record.error_class = failure.error_class.value
+        if failure.error_class is ErrorClass.NOT_A_STREAM:
+            record.error_note = _without_secrets(failure.message, target)
     return answer
+
+
+def _without_secrets(text: str, target: Target) -> str:
+    """A server may say again what it was sent."""
+    redactor = Redactor()
+    redactor.register(target.api_key, *target.headers.values())
+    return redactor.mask(text)
 
 
 async def _exchange(
@@ -160,6 +172,7 @@ async def _stream(
     limits, loop, parser = target.timeouts, asyncio.get_running_loop(), EventParser()
     end = loop.time() + limits.total_s
     renew_at = 0.0
+    opening = Opening(response.headers.get("content-type"))
     read, feed, absorb, clock = response.content.readany, parser.feed, answer.absorb, time.monotonic
     only, absorb_plain = parser.only, answer.absorb_plain
     while chunk := await read():
@@ -168,6 +181,8 @@ async def _stream(
         if data is None or not absorb_plain(data, at):
             for event in feed(chunk):
                 absorb(event, at)
+            if not answer.began:
+                opening.add(chunk)
         if at >= renew_at and answer.first_token_at is not None:
             # Moving a timer costs more than parsing a chunk, so it moves only now and then.
             scope.reschedule(min(end, loop.time() + limits.idle_s * (1 + _IDLE_SLACK)))
@@ -177,7 +192,7 @@ async def _stream(
     at = clock()
     for event in parser.close():
         absorb(event, at)
-    return answer.end()
+    return answer.end(opening)
 
 
 def _fill(record: Record, answer: Answer, marks: Marks, started: float, due: float) -> None:

@@ -69,7 +69,11 @@ def summarise(
         "lags_p95": p95,
         "valid": not reasons,
         "invalid_reasons": reasons,
-        "warnings": [f"{name}: {text}" for name, item in targets.items() for text in _warnings(item)],
+        "warnings": [
+            f"{name}: {text}"
+            for name, item in targets.items()
+            for text in _warnings(item, table.error_notes.get(name))
+        ],
         "suite_digest": suite_digest,
     }
 
@@ -203,8 +207,10 @@ def _goodput(
     }
 
 
-def _warnings(item: Mapping[str, Any]) -> list[str]:
+def _warnings(item: Mapping[str, Any], error_note: str | None) -> list[str]:
     found = []
+    if error_note is not None:
+        found.append(f"{item['errors'].get('not_a_stream', 0)} of {item['n']} requests got {error_note}")
     missing = item["n_ok"] - item["tokens_source"].get("usage", 0)
     if missing:
         found.append(

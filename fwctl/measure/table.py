@@ -33,6 +33,7 @@ class Table:
     """Measured records; warm-up and everything else with `measured: false` is left out.
 
     A number that is null is NaN. `start_s`: when the request was started, seconds since 1970.
+    `error_notes`: the first of each target.
     """
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
@@ -40,6 +41,7 @@ class Table:
         self.words: dict[str, array[int]] = {name: array("I") for name in (*WORDS, "load")}
         self.names: dict[str, list[Any]] = {name: [] for name in self.words}
         self._codes: dict[str, dict[Any, int]] = {name: {} for name in self.words}
+        self.error_notes: dict[str, str] = {}
         self._served: dict[str, array[float]] = {}  # as long as the last row that has one
         for row in rows:
             self.add(row)
@@ -57,6 +59,8 @@ class Table:
         self.numbers["start_s"].append(seconds(row.get("started_at")))
         for name in WORDS:
             self._word(name, row.get(name))
+        if note := row.get("error_note"):
+            self.error_notes.setdefault(str(row.get("target")), str(note))
         if server := row.get("server"):
             self._serve(len(self) - 1, counted(server))
         self._word("load", (row.get("concurrency"), row.get("rate_per_s")))

@@ -89,13 +89,13 @@ def grade_folder(evaluation: Evaluation, summary: Mapping[str, Any]) -> dict[str
     mark = plan.out / "graders.json"
     _start_again(plan.out, mark, cases.digest)
     grade_run(plan.out, cases, means)
-    quality = _quality(evaluation)
+    quality = _quality(evaluation, summary.get("given_up") or {})
     document = {**summary, "suite_digest": cases.suite.digest, "quality": quality}
     _replace(plan.out / "summary.json", document)
     return document
 
 
-def _quality(evaluation: Evaluation) -> dict[str, Any]:
+def _quality(evaluation: Evaluation, given_up: Mapping[str, str]) -> dict[str, Any]:
     plan, cases = evaluation.plan, evaluation.cases
     found = totals(read_grades(plan.out / NAME), [target.name for target in plan.targets])
     warnings = request_warnings(cases, plan.targets)
@@ -105,6 +105,8 @@ def _quality(evaluation: Evaluation) -> dict[str, Any]:
     warnings += lost_reasoning(read_answers(plan.records), last, cases, plan.targets)
     for name, figures in found.items():
         figures["structured"] = structured.get(name)
+        if name in given_up:
+            figures["problems"].insert(0, given_up[name])
     judge = _judge(plan.out, evaluation.means)
     return {
         "graders": cases.digest,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from fwctl.inference.failures import ErrorClass
+from fwctl.inference.failures import WAYS_OUT
 from fwctl.quality.model import GRADED, Outcome
 from fwctl.stats.binomial import wilson
 
@@ -20,17 +20,6 @@ MOST_SHARES = {
     Outcome.FAILED: (0.05, "failed on the way"),
     Outcome.TRUNCATED: (0.20, "are cut off at max_tokens: give more tokens or ask for less"),
     Outcome.UNGRADED: (0.05, "could not be graded"),
-}
-# What to do about the most frequent reason of failed requests; for any other, _WAIT.
-_WAYS_OUT: dict[str, str] = {
-    ErrorClass.HTTP_400: "look at messages, response_format and max_tokens of the prompts",
-    ErrorClass.HTTP_401: "check the key of the target (`api_key`, --api-key-env)",
-    ErrorClass.HTTP_403: "check the key of the target and the account that it belongs to",
-    ErrorClass.HTTP_404: "check the model string and the URL of the target",
-    ErrorClass.CONNECT: "check the URL of the target, and that its server runs",
-    ErrorClass.DNS: "check the URL of the target",
-    ErrorClass.TLS: "check the URL of the target and the certificates of this machine",
-    ErrorClass.RATE_LIMITED: "lower --concurrency, or raise the limit",
 }
 _WAIT = "repeat the run when the deployment is well"
 _LONGEST_NOTE = 160
@@ -116,4 +105,4 @@ def _reasons(outcome: Outcome, notes: Counter[str] | None) -> str:
     ((most, count),) = notes.most_common(1)
     if outcome is Outcome.UNGRADED:
         return f", {count} because of: {most}"
-    return f", {count} with {most}: {_WAYS_OUT.get(most, _WAIT)}"
+    return f", {count} with {most}: {WAYS_OUT.get(most, _WAIT)}"

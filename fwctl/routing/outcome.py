@@ -46,6 +46,7 @@ OUTCOMES: dict[ErrorClass, Outcome] = {
             ErrorClass.TIMEOUT_IDLE,
             ErrorClass.HTTP_3XX,
             ErrorClass.HTTP_5XX,
+            ErrorClass.NOT_A_STREAM,
             ErrorClass.SSE_ERROR,
             ErrorClass.TRUNCATED,
             ErrorClass.EMPTY,

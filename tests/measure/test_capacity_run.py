@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from fwctl.env import SystemClock
 from fwctl.errors import RefusedError
@@ -16,6 +17,7 @@ from fwctl.measure.capacity_run import Setup, loader
 from fwctl.measure.objectives import Objective
 from fwctl.measure.suite import load
 from fwctl.measure.target import Target
+from tests.measure.servers import serving as answering
 from tests.simulator.http.support import KEY, serving
 
 # 11 tokens at 100/s take 0.1 s (ten gaps); 8 slots serve 80 requests a second.
@@ -28,6 +30,10 @@ KNOBS = {
 }
 LIMIT_PER_S = 80.0
 TTFT = Objective("ttft_p95_ms", "ttft_s", 0.25)
+
+
+async def page(_: web.Request) -> web.Response:
+    return web.Response(text="<title>Sign in</title>", content_type="text/html")
 
 
 def suite(folder: Path) -> Any:
@@ -56,6 +62,14 @@ def test_replicas_that_come_or_go_end_the_search(tmp_path: Path) -> None:
     load_one = loader(setup, Sizes())
     with pytest.raises(RefusedError, match="changed from 1 to 2 during the search"):
         load_one(1.0, 0)
+
+
+def test_a_target_that_serves_nothing_ends_the_search_with_the_reason(tmp_path: Path) -> None:
+    with answering(page) as url:
+        setup = Setup(suite(tmp_path), [Target("chat", url, "m")], tmp_path / "r", SystemClock(), level_s=0.2)
+        with pytest.raises(RefusedError, match=r"chat served no request: not_a_stream: .*Sign in") as caught:
+            loader(setup, Sizes(looks=1))(200.0, 0)
+    assert caught.value.next_steps == (f"see {tmp_path / 'r' / '200-per-s-1' / 'records.jsonl'}",)
 
 
 def test_the_targets_of_a_mix_share_the_rate(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@
 | 3 nothing but a tool call | a_tool_call_is_a_first_token |
 | 4 framing of events; tokens, chunks, reads | framing_changes_nothing, chunks_are_not_tokens |
 | 5 errors after HTTP 200; a stream that ends | a_stream_that_fails_is_no_success |
+| a page instead of a stream | what_is_no_stream_is_named_and_shown |
 | 6 finish reasons | every_finish_reason_is_recorded |
 | 7 several choices | choices_are_kept_apart |
 | 8 metrics in any place and form | server_metrics_are_found_wherever_they_are |
@@ -70,6 +71,24 @@ TEXTS = {"choices": [{"index": 0, "delta": {"content": "grün"}, "finish_reason"
 WHOLE = json.dumps(TEXTS, ensure_ascii=False).encode()
 CALL = {"index": 0, "function": {"name": "f", "arguments": "{}"}}
 
+KEY = "key-of-the-target"
+
+
+def whole(kind: str, body: bytes) -> Sequence[Piece]:
+    """An answer with HTTP 200 of any type."""
+    head = (
+        f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+    )
+    return [head.encode() + body]
+
+
+NO_STREAMS: Mapping[str, Sequence[Piece]] = {
+    "a page": whole("text/html; charset=utf-8", f"<html>\n Sign in, {KEY}".encode()),
+    "a whole answer": whole("application/json", b'{"choices":[{"message":{"content":"secret answer"}}]}'),
+    "nothing": whole("text/plain", b""),
+    "JSON as a stream": whole("text/event-stream", b'{"detail": "moved"}'),
+}
+
 SCRIPT: Mapping[str, Sequence[Piece]] = {
     "role first": [
         delta(role="assistant") + delta(content="") + delta(content=None) + event(choices=[]),
@@ -115,6 +134,7 @@ SCRIPT: Mapping[str, Sequence[Piece]] = {
     "error event": [delta(content="a"), b'event: error\ndata: {"message": "x"}\n\n', DONE],
     "not JSON": [delta(content="a"), b"data: {oops\n\n", DONE],
     "just ends": [delta(content="a")],
+    **NO_STREAMS,
     "finish stop": [delta(content="a"), finish("stop"), DONE],
     "finish length": [delta(content="a"), finish("length"), DONE],
     "finish tool_calls": [delta(content="a"), finish("tool_calls"), DONE],
@@ -149,7 +169,11 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     path.write_text("".join(json.dumps({"id": name, "prompt": name}) + "\n" for name in SCRIPT))
     with scripted(SCRIPT) as url:
         plan = Plan(
-            load(path), [Target("t", url, "m", timeouts=LIMITS)], Shape(40), folder / "out", keep_text=True
+            load(path),
+            [Target("t", url, "m", KEY, timeouts=LIMITS)],
+            Shape(40),
+            folder / "out",
+            keep_text=True,
         )
         run(plan, SystemClock())
     lines = plan.records.read_text().splitlines()
@@ -223,6 +247,18 @@ def test_a_stream_that_fails_is_no_success(rows: Rows) -> None:
     assert rows["not JSON"]["error_class"] == "sse_error"
     assert rows["just ends"]["error_class"] == "truncated"
     assert rows["broken"]["error_class"] == "truncated"
+
+
+def test_what_is_no_stream_is_named_and_shown(rows: Rows) -> None:
+    assert {rows[name]["error_class"] for name in NO_STREAMS} == {"not_a_stream"}
+    told = {name: rows[name]["error_note"] for name in NO_STREAMS}
+    assert "HTTP 200 with text/html instead" in told["a page"]
+    assert "begins '<html> Sign in, ***'" in told["a page"]
+    assert "`stream: true`" in told["a whole answer"]
+    assert "secret answer" not in told["a whole answer"]
+    assert "an empty body" in told["nothing"]
+    assert "moved" in told["JSON as a stream"]
+    assert "error_note" not in rows["just ends"]
 
 
 def test_every_finish_reason_is_recorded(rows: Rows) -> None:

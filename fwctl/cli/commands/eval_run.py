@@ -62,6 +62,7 @@ def eval_run(
     failed answers are counted apart. Exit 1 when they are so many that the run
     says nothing about quality.
     """
+    from fwctl.measure.giving_up import AFTER_S
     from fwctl.measure.plan import Plan, Shape
     from fwctl.measure.suite import load
     from fwctl.quality.cases import load_cases
@@ -91,6 +92,7 @@ def eval_run(
         # Progress is shown from outside of the process that makes the load, so that it costs no latency.
         workers=int(loaded.count * repeat * len(targets) >= WATCHED),
         resume=resume is not None,
+        give_up_s=AFTER_S,
     )
     evaluation = Evaluation(plan, cases, means, max_tokens_cap, power.margin, power.discordance)
     with watching(call) as watch:
@@ -152,7 +154,10 @@ def _report(call: Call, name: str, folder: Path, summary: dict[str, Any]) -> Rep
         return Report(name, {**body, "checks": []}, Exit.INTERRUPTED, hints=(hint,))
     body["checks"] = run_checks(summary["quality"])
     broken = any(item["problems"] for item in summary["quality"]["targets"].values())
-    return Report(name, body, Exit.FAILED if broken else Exit.OK)
+    rest = (f"`fwctl eval run --resume {shown}` with the same options sends what was not sent",)
+    return Report(
+        name, body, Exit.FAILED if broken else Exit.OK, hints=rest if summary.get("given_up") else ()
+    )
 
 
 def _check(*, concurrency: int, repeat: int, cap: int) -> None:

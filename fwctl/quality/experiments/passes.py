@@ -12,7 +12,7 @@ from fwctl.measure.suite import Suite
 from fwctl.quality.experiments import cost
 from fwctl.quality.experiments.ledger import Ledger
 from fwctl.quality.experiments.model import Experiment
-from fwctl.quality.experiments.state import TRIES, Round
+from fwctl.quality.experiments.state import TRIES, Phase, Round
 from fwctl.quality.experiments.world import World
 from fwctl.units import format_usd
 
@@ -29,14 +29,15 @@ class Passes:
     folder: Path
     most_usd_per_hour: float
 
-    def measure(self) -> str:
-        """Every pass that is missing; why it had to end, empty when all are done."""
+    def measure(self) -> tuple[Phase, str] | None:
+        """Every pass that is missing; where it leads and why when it had to end, None when all are done."""
         for number in range(self._passes_done() + 1, self.experiment.load.repeat + 1):
-            reason = self._too_dear(number) or self._one(number)
-            if reason:
-                return reason
+            if reason := self._too_dear(number):
+                return Phase.CAPPED, reason
+            if early := self._one(number):
+                return early
             self.world.reached(f"pass {number}")
-        return ""
+        return None
 
     def _passes_done(self) -> int:
         """Good passes, and bad ones that were tried often enough."""
@@ -58,7 +59,7 @@ class Passes:
             )
         return ""
 
-    def _one(self, number: int) -> str:
+    def _one(self, number: int) -> tuple[Phase, str] | None:
         tried = [row for row in self.ledger.state.rounds if row.folder.startswith(f"pass-{number}-try-")]
         for trial in range(len(tried) + 1, TRIES + 1):
             name = f"pass-{number}-try-{trial}"
@@ -69,7 +70,9 @@ class Passes:
                 )
             seconds = self.world.clock.monotonic() - began_s
             if self.ledger.over:
-                return self.ledger.over
+                return Phase.CAPPED, self.ledger.over
+            if given_up := summary.get("given_up"):
+                return Phase.STOPPED, "; ".join(given_up.values())
             if summary["interrupted"]:
                 raise InterruptedByUserError(
                     "the experiment was interrupted",
@@ -84,7 +87,7 @@ class Passes:
             if row.valid:
                 break
             self.world.say(f"{name} does not count: {'; '.join(reasons)}")
-        return ""
+        return None
 
 
 def _replicas(summary: Mapping[str, Any]) -> dict[str, int]:

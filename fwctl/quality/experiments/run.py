@@ -205,9 +205,8 @@ class Course:
         folder = folder_of(self.root, self.state.name) / self.state.run
         usd_per_hour = self.most_usd_per_hour()
         passes = Passes(self.experiment, self.suite, self.world, self.ledger, folder, usd_per_hour)
-        reason = passes.measure()
-        if reason:
-            self._leave(Phase.CAPPED, reason)
+        if early := passes.measure():
+            self._leave(*early)
             return
         self.world.reached("measured")
         live = self.world.live(self.experiment.spec)

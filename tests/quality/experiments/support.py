@@ -99,6 +99,7 @@ class FakeWorld:
     points: list[str] = field(default_factory=list)
     invalid: list[str] = field(default_factory=list)
     interrupts: int = 0
+    given_up: Mapping[str, str] = field(default_factory=dict)
     start_code: Exit = Exit.OK
     looks: list[Look] = field(default_factory=list)
 
@@ -159,7 +160,13 @@ class FakeWorld:
         reasons = [self.invalid.pop()] if self.invalid else []
         stopped = not lasted or self.interrupts > 0
         self.interrupts = max(0, self.interrupts - 1)
-        return {"interrupted": stopped, "valid": not reasons, "invalid_reasons": reasons, "replicas": []}
+        return {
+            "interrupted": stopped,
+            "valid": not reasons,
+            "invalid_reasons": reasons,
+            "given_up": self.given_up,
+            "replicas": [],
+        }
 
     @staticmethod
     def _row(name: str, at: int, does: Behaviour) -> dict[str, Any]:

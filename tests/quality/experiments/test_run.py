@@ -354,6 +354,15 @@ def test_a_pass_that_stays_invalid_has_no_winner(tmp_path: Path) -> None:
     assert world.candidates() == []
 
 
+def test_a_candidate_that_serves_nothing_ends_it_and_deletes_all(tmp_path: Path) -> None:
+    world = world_in(tmp_path, given_up={"fp8": "fp8 was given up: http_404"})
+    state = run(world)
+    assert (state.phase, state.decision) == (Phase.STOPPED, None)
+    assert state.reason == "fp8 was given up: http_404"
+    assert world.points.count("load 1") == 1
+    assert world.candidates() == []
+
+
 def test_ctrl_c_leaves_everything_for_the_next_run(tmp_path: Path) -> None:
     world = world_in(tmp_path, interrupts=1)
     with pytest.raises(InterruptedByUserError) as ended:
