@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -200,10 +201,14 @@ class Page(BaseHTTPRequestHandler):
     """A metrics page that wants a key."""
 
     body = b""
+    status = 200
+    more: tuple[str, str] | None = None  # a header
 
     def do_GET(self) -> None:
         good = self.headers.get("authorization") == "Bearer other_secret"
-        self.send_response(200 if good else 401)
+        self.send_response(Page.status if good else 401)
+        if Page.more:
+            self.send_header(*Page.more)
         self.end_headers()
         self.wfile.write(Page.body if good else b"")
 
@@ -216,6 +221,7 @@ def address() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
     thread = threading.Thread(target=lambda: server.serve_forever(0.02), daemon=True)
     thread.start()
+    Page.status, Page.more = 200, None
     yield f"http://127.0.0.1:{server.server_address[1]}/metrics"
     server.shutdown()
     server.server_close()
@@ -239,13 +245,35 @@ def test_the_page_is_read_with_its_key_and_judged(running: Box, address: str) ->
     assert refused.document["alerts"][0]["rule"] == "kv-nearly-full"  # nothing new is known
 
 
-def test_a_page_that_is_none_is_told(box: Box, address: str) -> None:
-    Page.body = b"<html>"
-    call = call_of(box.folder, OTHER="other_secret")
-    page = metrics_page(call, "acme", address, "OTHER")
+ONE_LINE = b'request_counter_total:sum_by_deployment{deployment_id="chat"} 1\n'
+NO_PAGE = "the metrics page cannot be read: it is not in the Prometheus text format"
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ((200, None, b"<html>"), NO_PAGE),
+        ((200, None, ONE_LINE + ONE_LINE[:30]), NO_PAGE),
+        ((200, ("content-length", "9999"), ONE_LINE), "cannot be reached: RemoteProtocolError"),
+        ((200, ("content-encoding", "gzip"), ONE_LINE), "cannot be reached: DecodingError"),
+        ((200, None, ONE_LINE * (32 * 2**20 // len(ONE_LINE) + 1)), "sent more than 33,554,432 bytes"),
+        ((429, ("retry-after", "60"), b""), "answered HTTP 429"),
+        ((302, ("location", "/again"), b""), "redirects more than 5 times"),
+    ],
+)
+def test_a_page_that_is_none_is_told_and_the_last_one_is_kept(
+    tmp_path: Path, address: str, answer: tuple[int, tuple[str, str] | None, bytes], why: str
+) -> None:
+    page = metrics_page(call_of(tmp_path, OTHER="other_secret"), "acme", address, "OTHER")
+    Page.body = gzip.compress(ONE_LINE)
+    Page.more = ("content-encoding", "gzip")
     page.refresh()
-    assert page.error == "the metrics page cannot be read: it is not in the Prometheus text format"
-    assert page.page is None
+    before = page.page
+    assert (page.error, list(before or {})) == (None, ["chat"])
+    Page.status, Page.more, Page.body = answer
+    page.refresh()
+    assert why in str(page.error)
+    assert page.page is before
 
 
 def test_events_go_to_stdout_as_text_or_as_json(tmp_path: Path) -> None:
