@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isclose, isfinite, prod
+from math import isfinite
 from typing import Any
 
 PREFIX = "fireworks-"
@@ -87,7 +87,7 @@ class Acceptance:
 
 
 class UnknownAcceptanceError(ValueError):
-    """The text does not say which of the two known meanings its counts have."""
+    """The text has none of the known meanings."""
 
 
 _POSITION = re.compile(r"\s*(\d{1,3})\s*:\s*(\d{1,15})\s*/\s*(\d{1,15})\s*")
@@ -96,8 +96,9 @@ _POSITION = re.compile(r"\s*(\d{1,3})\s*:\s*(\d{1,15})\s*/\s*(\d{1,15})\s*")
 def parse_acceptance(text: str) -> Acceptance:
     """Read `position:hits/total,...`.
 
-    Equal totals are unconditional; a total that equals the hits of the position before is conditional.
-    Raises UnknownAcceptanceError for anything else instead of guessing.
+    Equal totals are unconditional; a total up to the hits of the position before is conditional; one in
+    between counts the drafts that were long enough, as those of n-grams are not always. Raises
+    UnknownAcceptanceError for anything else instead of guessing.
     """
     counts: list[tuple[int, int, int]] = []
     for part in text.split(","):
@@ -115,18 +116,13 @@ def parse_acceptance(text: str) -> Acceptance:
 
 
 def _interpret(counts: list[tuple[int, int]]) -> Acceptance:
+    """In every meaning that falling totals can have, a hit is a pass that came this far, so the share of all
+    passes is the hits over the first total. Where hits or totals rise, hits are something else."""
     drafts = counts[0][1]
-    shares = [hits / total if total else 0.0 for hits, total in counts]
-    if all(total == drafts for _, total in counts) and _falling(shares):
-        # One position, or everything accepted: both meanings give the same numbers.
-        return Acceptance(tuple(shares), False, drafts)
-    if all(total == hits for (hits, _), (_, total) in pairwise(counts)):
-        return Acceptance(tuple(prod(shares[: i + 1]) for i in range(len(shares))), True, drafts)
-    raise UnknownAcceptanceError(
-        "the totals of speculation-acceptance are neither equal nor those hit before"
+    pairs = list(pairwise(counts))
+    if any(hits > before or total > drafted for (before, drafted), (hits, total) in pairs):
+        raise UnknownAcceptanceError("hits or totals of speculation-acceptance rise with the position")
+    conditional = any(total != drafts for _, total in counts) and all(
+        total <= before for (before, _), (_, total) in pairs
     )
-
-
-def _falling(shares: list[float]) -> bool:
-    """Reaching position i+1 needs position i, so the share cannot rise."""
-    return all(a >= b or isclose(a, b) for a, b in pairwise(shares))
+    return Acceptance(tuple(hits / drafts for hits, _ in counts), conditional, drafts)

@@ -41,6 +41,7 @@ NOT_TEXT = "neither `messages` nor `prompt`"
 NO_ANSWER = "no answer"
 NO_TEXT = "a bench record without text; bench run --keep-text keeps it"
 FAILED = "failed request"
+WARM_UP = "warm-up request of a bench run"
 WRONG = "not an object"
 _ANSWERED = ("ok", "client_gone")  # how the router says that a text was the model's
 
@@ -55,6 +56,8 @@ def read(item: object, suite: Mapping[str, Mapping[str, Any]] | None = None) -> 
         raise UnusableTraceError(WRONG)
     if item.get("error_class") or item.get("error") or item.get("outcome", "ok") not in _ANSWERED:
         raise UnusableTraceError(FAILED)
+    if item.get("measured") is False:
+        raise UnusableTraceError(WARM_UP)
     name = _text(item.get("id") or item.get("prompt_id") or item.get("custom_id") or "")
     request = _request(item, (suite or {}).get(_text(item.get("prompt_id") or "")))
     completion = _completion(item)

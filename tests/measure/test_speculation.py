@@ -37,6 +37,13 @@ def test_conditional_totals_mean_the_same() -> None:
     assert same.acceptance_by_position == pytest.approx((0.6, 0.3))
 
 
+def test_drafts_that_ended_early_are_passes_all_the_same() -> None:
+    # N-grams near the end of what they copy: of 94 passes 86, 47, 45 and 45 came so far.
+    found = of_rows([row(speculation_acceptance="0:86/94,1:47/62,2:45/62,3:45/62")])
+    assert found.unread == 0
+    assert found.tokens_per_pass()["value"] == pytest.approx(1 + 223 / 94)
+
+
 def test_predictions_are_told_by_precision_and_by_coverage() -> None:
     told = {"speculation_prompt_tokens": 80.0, "speculation_prompt_matched_tokens": 40.0}
     found = of_rows([row(**told), row()]).to_json()
@@ -52,7 +59,7 @@ def test_predictions_are_told_by_precision_and_by_coverage() -> None:
 
 
 def test_what_has_an_unknown_meaning_is_counted_and_nothing_is_guessed() -> None:
-    found = of_rows([row(speculation_acceptance="0:6/10,1:2/7"), row(speculation_acceptance="nonsense")])
+    found = of_rows([row(speculation_acceptance="0:6/10,1:2/12"), row(speculation_acceptance="nonsense")])
     assert found.unread == 2
     assert found.tokens_per_pass()["value"] is None
     assert (

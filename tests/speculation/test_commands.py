@@ -75,7 +75,7 @@ def test_explain_for_people(tmp_path: Path) -> None:
         (("--acceptance", "inf,0.2"), "0 to 1"),
         (("--acceptance", "much"), "position:hits/total"),
         (("--acceptance", "0.5,0.6"), "cannot rise"),
-        (("--acceptance", "1:5/10,2:4/7"), "neither equal"),
+        (("--acceptance", "1:5/10,2:4/11"), "rise with the position"),
         (("--acceptance", ",".join(["0.1"] * 65)), "more than 64"),
         (("--acceptance", "0.5", "--draft-tokens", "0"), "1 to 64"),
         (("--acceptance", "0.5,0.2", "--draft-tokens", "3"), "1 to 2"),

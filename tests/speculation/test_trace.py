@@ -20,6 +20,7 @@ from fwctl.speculation.trace import (
     NO_ANSWER,
     NO_TEXT,
     NOT_TEXT,
+    WARM_UP,
     WRONG,
     UnusableTraceError,
     field,
@@ -105,6 +106,7 @@ def test_a_line_of_the_routers_trace_log_is_a_trace() -> None:
         ({"prompt": "x", "completion": {"choices": []}}, NO_ANSWER),
         ({"prompt": "x", "completion": "y", "error_class": "timeout_total"}, FAILED),
         ({"prompt": "x", "completion": "y", "outcome": "target_failed_midway"}, FAILED),
+        ({"prompt_id": "warmup-0", "text": "y", "type": "warmup", "measured": False}, WARM_UP),
     ],
 )
 def test_what_cannot_be_replayed_says_why(item: object, reason: str) -> None:
