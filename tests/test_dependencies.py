@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BROUGHT_BY_TYPER = {"pydantic"}  # declared for its bound
-MODULE_OF = {"pyyaml": "yaml", "prometheus-client": "prometheus_client"}
+MODULE_OF = {"pyyaml": "yaml", "prometheus-client": "prometheus_client", "resvg-py": "resvg_py"}
 
 
 def names(requirements: list[str]) -> set[str]:

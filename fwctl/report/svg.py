@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from fwctl.report.html_text import escape
 
 COLOURS = 6
 DASHES = ("", "7 4", "2 3", "10 3 2 3", "4 2", "1 4")
 
-# For the page that shows charts; `standalone` puts it into the file.
-STYLE = """\
-:root { --s1: #0a62b0; --s2: #b84300; --s3: #00724e; --s4: #8f3f86; --s5: #7a5d00; --s6: #4a5568;
-  --grid: #dfe3ec; --mark: #59627a; --band: #e9edf5; --fail: #a3202a; }
-@media (prefers-color-scheme: dark) { :root { --s1: #6fb4f2; --s2: #ff9d5c; --s3: #4fd3a4; --s4: #e39bd9;
-  --s5: #e0c25a; --s6: #b6bfd2; --grid: #303748; --mark: #a2abc0; --band: #222938; --fail: #ff9ea4; } }
-.chart { display: block; width: 100%; max-width: 44rem; height: auto; }
+LIGHT = {
+    "s1": "#0a62b0", "s2": "#b84300", "s3": "#00724e", "s4": "#8f3f86", "s5": "#7a5d00", "s6": "#4a5568",
+    "grid": "#dfe3ec", "mark": "#59627a", "band": "#e9edf5", "fail": "#a3202a",
+}  # fmt: skip
+DARK = {
+    "s1": "#6fb4f2", "s2": "#ff9d5c", "s3": "#4fd3a4", "s4": "#e39bd9", "s5": "#e0c25a", "s6": "#b6bfd2",
+    "grid": "#303748", "mark": "#a2abc0", "band": "#222938", "fail": "#ff9ea4",
+}  # fmt: skip
+PAPER, INK = "#ffffff", "#1c2230"
+
+
+def _root(colours: Mapping[str, str]) -> str:
+    return f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
+
+
+_LOOK = """\
 .chart text { font: 12px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: currentColor; }
 .chart .axis { fill: var(--mark); }
 .chart .grid { stroke: var(--grid); }
 .chart .mark { stroke: var(--mark); stroke-dasharray: 3 3; }
 .chart .band { fill: var(--band); }
 .chart .fail { stroke: var(--fail); stroke-width: 1.5; }
-@media (max-width: 30rem) { .chart text { font-size: 14px; } }
-@media print { .chart { break-inside: avoid; } }
 """
-_FILE_STYLE = """\
-svg { background: #ffffff; color: #1c2230; }
-@media (prefers-color-scheme: dark) { svg { background: #12151d; color: #e6e9f2; } }
+# For the page that shows charts; `standalone` puts it into the file.
+STYLE = f"""\
+{_root(LIGHT)}
+@media (prefers-color-scheme: dark) {{ {_root(DARK)} }}
+.chart {{ display: block; width: 100%; max-width: 44rem; height: auto; }}
+{_LOOK}@media (max-width: 30rem) {{ .chart text {{ font-size: 14px; }} }}
+@media print {{ .chart {{ break-inside: avoid; }} }}
+"""
+_FILE_STYLE = f"""\
+svg {{ background: {PAPER}; color: {INK}; }}
+@media (prefers-color-scheme: dark) {{ svg {{ background: #12151d; color: #e6e9f2; }} }}
 """
 
 
@@ -40,8 +56,18 @@ def image(title: str, body: Sequence[str], width: float, height: float) -> str:
 
 def standalone(svg: str) -> str:
     """An SVG file of one `image`, in ASCII."""
+    return _file(svg, _FILE_STYLE + STYLE)
+
+
+def flat(svg: str) -> str:
+    """The same in light colours for programs that know neither variables nor media queries."""
+    text = _file(svg, _LOOK.replace("currentColor", INK))
+    return re.sub(r"var\(--(\w+)\)", lambda found: LIGHT[found[1]], text)
+
+
+def _file(svg: str, style: str) -> str:
     start, _, rest = svg.partition(">")
-    text = f'{start} xmlns="http://www.w3.org/2000/svg"><style>{_FILE_STYLE}{STYLE}</style>{rest}\n'
+    text = f'{start} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}\n'
     return text.encode("ascii", "xmlcharrefreplace").decode()
 
 

@@ -105,6 +105,15 @@ def test_charts_are_written_beside_the_report(folder: Path) -> None:
     assert "cannot write to file" in run(folder, "report", "base", "--charts", "file").err
 
 
+def test_charts_are_written_as_png_too(folder: Path) -> None:
+    done = run(folder, "report", "base", "--charts", "pictures", "--png", "--format", "json")
+    assert done.code == 0, done.err
+    assert done.document["charts"][:2] == ["pictures/distribution-ttft.svg", "pictures/distribution-ttft.png"]
+    for name in done.document["charts"][1::2]:
+        assert (folder / name).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert "--png belongs to --charts" in run(folder, "report", "base", "--png").err
+
+
 def test_percentiles_on_demand(folder: Path) -> None:
     shown = run(folder, "report", "base", "--percentiles", "50,90").out
     assert "ttft p90" in shown

@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from fwctl.report import svg
+from fwctl.report import png, svg
 from fwctl.report.axes import axis
 from fwctl.report.charts import Axes, Interval, Point, Series, bars, forest, lines, scatter
+
+
+def painted(data: bytes) -> tuple[int, int, set[bytes]]:
+    """Width, height and colours (RGB) of a PNG with 8 bits a channel; filters as in its specification, 9.2"""
+    width, height, depth, kind = struct.unpack(">IIBB", data[16:26])
+    size = {2: 3, 6: 4}[kind]
+    assert depth == 8
+    found, at = b"", 8
+    while at < len(data):
+        length = int.from_bytes(data[at : at + 4])
+        if data[at + 4 : at + 8] == b"IDAT":
+            found += data[at + 8 : at + 8 + length]
+        at += 12 + length
+    rows, before, colours = zlib.decompress(found), bytes(width * size), set()
+    for row in range(height):
+        start = row * (width * size + 1)
+        line = unfiltered(rows[start], rows[start + 1 : start + 1 + width * size], before, size)
+        colours |= {bytes(line[i : i + 3]) for i in range(0, len(line), size)}
+        before = bytes(line)
+    return width, height, colours
+
+
+def unfiltered(kind: int, line: bytes, before: bytes, size: int) -> bytearray:
+    out = bytearray(line)
+    for i in range(len(out)):
+        a = out[i - size] if i >= size else 0
+        b, c = before[i], before[i - size] if i >= size else 0
+        nearest = min((a, b, c), key=lambda value: abs(a + b - c - value))
+        out[i] = (out[i] + (0, a, b, (a + b) // 2, nearest)[kind]) % 256
+    return out
+
 
 NS = "{http://www.w3.org/2000/svg}"
 
@@ -108,3 +141,13 @@ def test_a_file_needs_nothing_else_and_is_ascii() -> None:
     assert text.isascii()
     assert "prefers-color-scheme: dark" in text
     assert text.count("http") == 1  # the name space
+
+
+def test_a_png_has_the_colours_of_the_chart_and_no_variable_is_left() -> None:
+    picture = svg.image(
+        "t", [svg.box(10, 10, 30, 30, f'fill="{svg.colour(0)}"'), svg.text(50, 30, "word")], 100, 50
+    )
+    width, height, colours = painted(png.png(picture))
+    assert (width, height) == (200, 100)
+    assert {b"\xff\xff\xff", b"\x0a\x62\xb0", b"\x1c\x22\x30"} <= colours  # paper, first series, ink
+    assert "var(" not in svg.flat(picture)
