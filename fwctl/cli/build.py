@@ -16,9 +16,11 @@ from fwctl.cli.command import Call, Command
 from fwctl.cli.options import COMMON, COMMON_NAMES, resolve
 from fwctl.cli.output import Output
 from fwctl.env import Env
+from fwctl.errors import UsageError
 from fwctl.report.layout import Page
 from fwctl.report.model import Report
 
+_CONTEXT = {"help_option_names": ["-h", "--help"]}
 SUMMARY = """Declarative deployments, fit checks and measurements for LLMs on Fireworks AI.
 
 Specs are YAML files, by default in configs/. Start with `fwctl demo`: it runs everything on the
@@ -119,6 +121,11 @@ class LazyGroup(TyperGroup):
         entry = None if self.prefix else registry.BY_NAME.get(" ".join(args[:2]))
         if entry is not None and args[0] not in registry.GROUPS:
             return entry.name, build(entry), args[2:]
+        meant = None if self.prefix else registry.ELSEWHERE.get(args[0])
+        if meant is not None:
+            raise UsageError(
+                f"no such command {args[0]!r}. Did you mean {meant!r}?", next_steps=[f"fwctl {meant} --help"]
+            )
         return super().resolve_command(ctx, args)
 
     def get_help(self, ctx: Any) -> str:
@@ -147,7 +154,12 @@ def group(prefix: str) -> Any:
     summary = registry.GROUPS[prefix][0] if prefix else SUMMARY
     cls = type("Group", (LazyGroup,), {"prefix": prefix})
     app = typer.Typer(
-        cls=cls, add_completion=False, rich_markup_mode=None, help=summary, pretty_exceptions_enable=False
+        cls=cls,
+        add_completion=False,
+        rich_markup_mode=None,
+        help=summary,
+        pretty_exceptions_enable=False,
+        context_settings=_CONTEXT,
     )
     app.callback()(_with_signature(lambda **_: None, []))
     return typer.main.get_command(app)
@@ -178,6 +190,7 @@ def build(entry: registry.Entry) -> Any:
     cls = type("Command", (HelpedCommand,), {"examples": declared.examples, "formats": declared.formats})
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command(
+        context_settings=_CONTEXT,
         name=entry.name.rpartition(" ")[2],
         help=inspect.getdoc(declared.function),
         short_help=entry.summary,

@@ -58,7 +58,7 @@ def write_group(page: Page, usage: str, text: str, sections: Mapping[str, Rows],
         _section(page, title, rows)
     if common:
         rows = [(_common_flags(option), option.help) for option in COMMON]
-        _section(page, "Common options, before or after the command", [*rows, ("--help", "Show help.")])
+        _section(page, "Common options, before or after the command", [*rows, ("-h, --help", "Show help.")])
         page.blank()
         page.line("Each has a variable: FWCTL_ and its name in capitals, for example FWCTL_FORMAT=json.")
 

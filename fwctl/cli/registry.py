@@ -42,6 +42,21 @@ GROUPS: dict[str, tuple[str, str]] = {
     "sim": ("The embedded Fireworks simulator.", HELP),
 }
 
+# What other tools call it -> the command here.
+ELSEWHERE: dict[str, str] = {
+    "benchmark": "bench",
+    "create": "apply",
+    "delete": "destroy",
+    "deploy": "apply",
+    "describe": "status",
+    "diff": "plan",
+    "get": "status",
+    "list": "status",
+    "ls": "status",
+    "rm": "destroy",
+    "undelete": "undo",
+}
+
 COMMANDS: tuple[Entry, ...] = (
     Entry("init", "init", "Print a commented starter spec.", SPECS),
     Entry("validate", "validate", "Check specs; offline unless --online is given.", SPECS),

@@ -14,6 +14,7 @@ FIT = ("fit-check", "--model", "llama-v3p1-70b-instruct")
     [
         (("plna",), "'plan'"),
         (("sim", "rest"), "'reset'"),
+        (("delete", "chat"), "'destroy'"),
         (("plan", "--detailed-exitcod"), "--detailed-exitcode"),
         (("plan", "--format", "jsno"), "'json'"),
         (("plan", "--auth", "fil"), "'file'"),
