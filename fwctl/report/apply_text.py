@@ -29,7 +29,7 @@ def write(page: Page, report: Report) -> None:
     _model_strings(page, report.body.get("model_strings") or {})
     counts = {name: sum(item["outcome"] == name for item in results) for name in _STYLE}
     told = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number)
-    page.line(Span("Apply: ", "bold"), told or "nothing to do")
+    page.line(Span(f"{report.command.capitalize()}: ", "bold"), told or "nothing to do")
 
 
 def _result(page: Page, result: Mapping[str, Any]) -> None:

@@ -106,6 +106,7 @@ def test_an_apply_tells_outcomes_failures_and_model_strings() -> None:
     assert "note: an earlier apply ended\n" in text
     assert text.endswith("Apply: 1 done, 1 failed\n")
     assert shown(Report("apply", {"results": [], "model_strings": {}})) == "Apply: nothing to do\n"
+    assert shown(Report("wait", {"results": [], "model_strings": {}})) == "Wait: nothing to do\n"
 
 
 def test_status_shows_stages_holds_and_the_platforms_words() -> None:
