@@ -24,7 +24,7 @@ def contents(_app, docname, source):
         for section in source[0].split("\n## ")[1:]:
             title, _, text = section.partition("\n")
             pages = [
-                link.removesuffix(".md") for link in re.findall(r"^- \[.*\]\((.*)\)$", text, re.MULTILINE)
+                link.removesuffix(".md") for link in re.findall(r"^- \[.*?\]\((.*?)\)", text, re.MULTILINE)
             ]
             source[0] += _toctree(pages, f":caption: {title}")
     if docname == "rules/README":
