@@ -34,6 +34,7 @@ def test_what_is_not_said_has_a_default() -> None:
         ("name: tuned", f"name: {'t' * 19}", "FW310", 5),
         ("  epochs: [1, 2]", "  epochs: [1, 1]", "FW203", 14),
         ("  epochs: [1, 2]", "  epochs: []", "FW203", 14),
+        ("  epochs: [1, 2]", "  epochs: 2", "FW202", 14),
         ("  epochs: [1, 2]", "  epochs: [1, 2, 3, 4, 5]", "FW203", 14),
         ("  epochs: [1, 2]", "  epochs: [a]", "FW202", 14),
         ("  spend_cap: $60", "  spend_cap: 60 dollars", "FW208", 20),

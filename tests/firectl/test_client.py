@@ -64,6 +64,8 @@ def test_each_list_asks_once_and_reads_both_wrappings(
     [
         ("get_deployment", "chat", "deployment get chat"),
         ("get_model", "accounts/fireworks/models/m", "model get accounts/fireworks/models/m"),
+        ("get_dataset", "traffic", "dataset get traffic"),
+        ("get_tuning_job", "tuned", "supervised-fine-tuning-job get tuned"),
     ],
 )
 def test_each_get_returns_the_object(tmp_path: Path, method, argument, words):
@@ -80,6 +82,12 @@ def test_metrics_come_as_series(tmp_path: Path):
     assert found[0]["labels"] == {"deployment": "d"}
     words = "deployment-metrics list --metric load --group-by deployment --start 2026-11-01 --end 2026-11-02"
     assert calls_of(tmp_path) == [f"{words} --interval 24h -o json -a acme"]
+
+
+def test_billing_is_exported_into_a_file(tmp_path: Path):
+    prints(tmp_path, {}).export_billing(tmp_path / "b.csv", start="2026-11-01", end="2026-11-30")
+    words = "billing export-metrics --start-time 2026-11-01 --end-time 2026-11-30 --filename"
+    assert calls_of(tmp_path) == [f"{words} {tmp_path / 'b.csv'} -a acme"]
 
 
 def test_pages_are_followed_and_put_together(tmp_path: Path):

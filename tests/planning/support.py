@@ -347,7 +347,7 @@ def plan_of(
     """Plan one spec against a platform; other keywords go to PlanOptions or to make_plan."""
     whole = wanted if isinstance(wanted, Spec) else spec(wanted)
     at = platform if isinstance(platform, Platform) else Platform(platform)
-    extra = {key: given.pop(key) for key in ("fit", "evidence", "lock", "traffic") if key in given}
+    extra = {key: given.pop(key) for key in ("fit", "evidence", "lock", "traffic", "starts") if key in given}
     return make_plan(
         whole,
         live_of(at, whole, caps),

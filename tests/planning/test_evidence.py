@@ -26,7 +26,7 @@ from fwctl.records.evidence import EvidenceRecord, Stored
 from fwctl.records.freshness import Around, Setting
 from fwctl.records.lockfile import LockedModel, LockedShape, LockFile
 from fwctl.records.resolve import Wanted
-from fwctl.spec.model import Evidence
+from fwctl.spec.model import Evidence, Spec
 from tests.planning.support import (
     CAPS,
     FAST,
@@ -182,9 +182,13 @@ def test_offline_without_a_shape_the_spec_says_it_all() -> None:
 
 
 def context(
-    rows: list[dict[str, Any]] | None = None, *, lock: LockFile | None = None, **options: Any
+    rows: list[dict[str, Any]] | None = None,
+    *,
+    lock: LockFile | None = None,
+    wanted: Spec | None = None,
+    **options: Any,
 ) -> Context:
-    wanted = spec(entry())
+    wanted = wanted or spec(entry())
     platform = Platform(rows or [], shapes={FAST: [shape_row(V2), shape_row(V1, latest=False)]})
     return Context(wanted, live_of(platform, wanted), CAPS, PlanOptions(**options), PRICES, NOW, lock=lock)
 
@@ -198,6 +202,13 @@ def test_a_deployment_that_runs_is_judged_by_its_version_until_it_moves() -> Non
 def test_a_create_is_judged_by_the_locked_or_the_newest_version() -> None:
     assert settings_of(context(lock=LOCK))["chat"] == SETTING
     assert settings_of(context())["chat"] == replace(SETTING, shape_version=V2)
+
+
+def test_a_create_without_a_shape_is_judged_by_what_the_spec_says() -> None:
+    bare = entry(without=("shape",), precision="BF16", accelerator__type="NVIDIA_A100_80GB")
+    assert settings_of(context(wanted=spec(bare)))["chat"] == Setting(
+        MODEL, "BF16", None, "NVIDIA_A100_80GB", None
+    )
 
 
 def test_what_runs_is_a_setting_too() -> None:

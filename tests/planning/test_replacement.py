@@ -11,6 +11,7 @@ from tests.planning.support import (
     B200,
     CAPS,
     FAST,
+    MODEL,
     V1,
     V2,
     Platform,
@@ -60,6 +61,20 @@ def test_recreate_frees_the_id_and_creates_anew() -> None:
     assert words(change, 1).startswith("firectl deployment create")
     assert "--region europe" in words(change, 1)
     assert "downtime" in change.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        ((), "not known"),
+        ((90.0,), "about 1m30s (median of one earlier start"),
+        ((60.0, 300.0, 120.0), "about 2m (median of 3 earlier starts"),
+    ],
+)
+def test_the_downtime_is_what_earlier_starts_took(seconds: tuple[float, ...], words: str) -> None:
+    rows, starts = [marked_row(**IN_IOWA)], {MODEL: seconds}
+    plan = plan_of(entry(region="EUROPE", own=RECREATE), rows, allow_delete=("chat",), starts=starts)
+    assert words in only(plan).notes[0]
 
 
 def test_a_replacement_takes_the_shape_version_that_a_create_would_take() -> None:
