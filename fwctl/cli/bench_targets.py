@@ -97,12 +97,10 @@ class DeploymentNames:
 
     def _usd_per_hour(self, spec: Spec, item: LiveDeployment) -> float | None:
         from fwctl.cli.prices import price_list
+        from fwctl.live.cost import usd_per_hour
 
-        count = item.fields.get("accelerator.count")
-        price = price_list(self.call, spec).price(item.fields.get("accelerator.type"))
-        if price is None or not isinstance(count, int):
-            return None
-        return price * count * item.replicas.ready
+        assert self._live is not None  # item comes from there
+        return usd_per_hour(item, price_list(self.call, spec), self._live.shapes)
 
 
 def _unknown(name: str, account: str | None, spec: Spec) -> UsageError:

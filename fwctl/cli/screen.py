@@ -10,12 +10,12 @@ from fwctl.cli.output import report_masked, write
 from fwctl.report import text
 from fwctl.report.model import Report
 
-Show = Callable[[Report], None]
+Show = Callable[[Report, str | None], None]
 
 
 @contextmanager
 def screen(call: Call) -> Iterator[Show]:
-    """Yields what shows the next state of a report as text."""
+    """Yields what shows the next state of a report as text, and why that is not the newest, if so."""
     stream, environ = call.env.stdout, call.env.environ
     if stream.isatty() and environ.get("TERM") != "dumb":
         with _redrawn(call) as show:
@@ -29,15 +29,21 @@ def _rendered(call: Call, report: Report) -> str:
     return call.env.redactor.mask(shown)
 
 
-def _printed(call: Call) -> Show:
-    last = ""
+def _told(trouble: str | None) -> str:
+    return f"this is what was seen last: {trouble}" if trouble is not None else "live state can be read again"
 
-    def show(report: Report) -> None:
-        nonlocal last
+
+def _printed(call: Call) -> Show:
+    last, told = "", None
+
+    def show(report: Report, trouble: str | None) -> None:
+        nonlocal last, told
         found = _rendered(call, report)
         if found != last:
             write(call.env.stdout, f"{call.env.clock.now():%Y-%m-%d %H:%M:%S} UTC\n{found}\n")
-        last = found
+        if trouble != told:
+            call.output.message(_told(trouble))
+        last, told = found, trouble
 
     return show
 
@@ -51,9 +57,11 @@ def _redrawn(call: Call) -> Iterator[Show]:
     console = Console(file=call.env.stdout, highlight=False, markup=False, soft_wrap=True)
     with Live(console=console, auto_refresh=False, transient=False, vertical_overflow="visible") as live:
 
-        def show(report: Report) -> None:
+        def show(report: Report, trouble: str | None) -> None:
             every = f"again every {call.settings.poll_interval_s:g} s; Ctrl-C ends"
             when = f"{call.env.clock.now():%H:%M:%S} UTC, {every}"
+            if trouble is not None:
+                when = call.env.redactor.mask(f"{_told(trouble)}\n{when}")
             live.update(Text.from_ansi(f"{_rendered(call, report)}\n{when}"), refresh=True)
 
         yield show

@@ -9,6 +9,7 @@ from typing import Any
 
 from fwctl.catalog.prices import PriceList
 from fwctl.errors import Diagnostic, Severity
+from fwctl.live.cost import usd_per_hour
 from fwctl.live.identity import LEAVING, Matches, has_expired, match
 from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.spec.model import Deployment, Spec
@@ -83,7 +84,7 @@ def audit(
     ID had none; None when the platform's metrics could not be read."""
     subjects = list(_subjects(live, spec, now, days, requests))
     found = [
-        _finding(rule, subject, text, usd_per_day(subject.live, prices, live))
+        _finding(rule, subject, text, _usd_per_day(subject.live, prices, live))
         for subject in subjects
         for rule in RULES
         if (text := rule.test(subject)) is not None
@@ -122,18 +123,10 @@ def _entries(found: Matches, spec: Spec) -> dict[str, Deployment]:
     }
 
 
-def usd_per_day(item: LiveDeployment, prices: PriceList, live: LiveState) -> float | None:
-    """Dollars for 24 hours of the replicas that are ready now; None when type, count or price is unknown."""
-    if item.replicas.ready == 0:
-        return 0.0
-    values = dict(item.fields)
-    for version in live.shapes.get(str(item.fields.get("shape", "")).partition("/versions/")[0]) or ():
-        if version.name == item.fields.get("shape"):
-            values = {**version.snapshot, **values}
-    price, count = prices.price(values.get("accelerator.type")), values.get("accelerator.count")
-    if price is None or not isinstance(count, int):
-        return None
-    return round(price * count * item.replicas.ready * HOURS_PER_DAY, 2)
+def _usd_per_day(item: LiveDeployment, prices: PriceList, live: LiveState) -> float | None:
+    """Dollars for 24 hours of the replicas that are ready now."""
+    hourly = usd_per_hour(item, prices, live.shapes)
+    return None if hourly is None else round(hourly * HOURS_PER_DAY, 2)
 
 
 def _unmanaged(subject: Subject) -> str | None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from fwctl.catalog.prices import PriceList
+from fwctl.live.cost import usd_per_replica_hour
 from fwctl.live.identity import LEAVING, match
 from fwctl.live.model import LiveDeployment
 from fwctl.operate.exporter import DeploymentMetrics
@@ -85,7 +86,7 @@ def subjects(look: Look, state: State) -> list[Subject]:
                 look.typical_starts.get(str(item.fields.get("model"))),
                 state.requests.get(id_),
                 look.tested.get(name),
-                _usd_per_replica(item, look.prices),
+                usd_per_replica_hour(item, look.prices, {}),
                 look.speculation.get(id_) or look.speculation.get(name) or {},
             )
         )
@@ -103,11 +104,6 @@ def _entries(look: Look) -> dict[str, Deployment]:
         for item in (pair.current, pair.next)
         if item is not None
     }
-
-
-def _usd_per_replica(item: LiveDeployment, prices: PriceList) -> float | None:
-    price, gpus = prices.price(item.fields.get("accelerator.type")), item.fields.get("accelerator.count")
-    return None if price is None or not isinstance(gpus, int) else price * gpus
 
 
 def account_of(look: Look, found: list[Subject]) -> Account:

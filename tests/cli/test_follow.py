@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.cli.support import fwctl
@@ -59,6 +60,41 @@ def test_on_a_terminal_the_table_is_redrawn_with_the_time(box: Box) -> None:
 def test_a_dumb_terminal_gets_no_cursor_movements(box: Box) -> None:
     done = fwctl(ending(box.env(terminal=True, TERM="dumb")), "status", box.specs, "--follow")
     assert "\x1b" not in done.out
+
+
+class Breaking(Ending):
+    """The platform cannot be read at the second look."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__()
+        self.home, self.away = home, home.with_name("away")
+
+    def sleep(self, seconds: float) -> None:
+        if not self.pauses:
+            self.home.rename(self.away)
+            self.home.write_text("no folder")
+        elif len(self.pauses) == 1:
+            self.home.unlink()
+            self.away.rename(self.home)
+        super().sleep(seconds)
+
+
+def test_a_look_that_fails_is_told_and_the_table_stays(box: Box) -> None:
+    assert fwctl(box.env(), "apply", box.specs, "--yes").code == 0
+    for variables in ({"TERM": "dumb"}, {"TERM": "xterm"}):
+        env = box.env(terminal=True, **variables)
+        env.clock = Breaking(box.folder / "sim")
+        done = fwctl(env, "status", box.specs, "--follow")
+        assert done.code == 130
+        assert "this is what was seen last: " in done.out + done.err
+        assert (
+            "READY" in done.out.rpartition("this is what was seen last: ")[0] or done.out.count("READY") == 1
+        )
+
+
+def test_a_first_look_that_fails_ends_it(box: Box) -> None:
+    (box.folder / "sim").write_text("no folder")
+    assert fwctl(ending(box.env()), "status", box.specs, "--follow").code not in {0, 130}
 
 
 def test_a_format_with_an_end_cannot_follow(box: Box) -> None:

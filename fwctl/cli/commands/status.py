@@ -14,7 +14,7 @@ from fwctl.cli.places import STATE_FOLDER, has_specs
 from fwctl.cli.prices import price_list
 from fwctl.cli.screen import screen
 from fwctl.cli.session import Session, load_specs, own_account, require_valid
-from fwctl.errors import UsageError
+from fwctl.errors import FwctlError, UsageError
 from fwctl.report.model import Report
 
 if TYPE_CHECKING:
@@ -78,14 +78,21 @@ def _follow(call: Call, look: Callable[[], Report]) -> NoReturn:
     """Shows the table until the user ends it. Raises UsageError for formats that have an end."""
     if call.settings.format != "text":
         raise UsageError("--follow has no end, so it shows text only", next_steps=["leave out --format"])
+    report = look()
     with screen(call) as show:
+        trouble = None
         while True:
-            show(look())
+            show(report, trouble)
             call.env.clock.sleep(call.settings.poll_interval_s)
+            try:
+                report, trouble = look(), None
+            except FwctlError as error:  # a table that is left open outlives a bad minute
+                trouble = error.message
 
 
 def _rows(spec: Spec | None, live: LiveState, prices: PriceList) -> Iterator[dict[str, Any]]:
     """Entries of the spec in order, then what else runs."""
+    from fwctl.live.cost import usd_per_hour
     from fwctl.live.identity import match
 
     shown: set[str] = set()
@@ -95,19 +102,18 @@ def _rows(spec: Spec | None, live: LiveState, prices: PriceList) -> Iterator[dic
         for item in (pair.current, pair.next):
             if item is not None:
                 shown.add(item.deployment_id)
-                yield _row(name, item, prices, entry)
+                yield _row(name, item, usd_per_hour(item, prices, live.shapes), entry)
         if pair.current is None and pair.next is None and entry is not None:
             yield _absent(entry)
     for item in live.deployments.values():
         if item.deployment_id not in shown and item.state != "DELETED":
-            yield _row(item.marker.name if item.marker else None, item, prices, None)
+            marked = item.marker.name if item.marker else None
+            yield _row(marked, item, usd_per_hour(item, prices, live.shapes), None)
 
 
 def _row(
-    name: str | None, item: LiveDeployment, prices: PriceList, entry: Deployment | None
+    name: str | None, item: LiveDeployment, cost: float | None, entry: Deployment | None
 ) -> dict[str, Any]:
-    count, price = item.fields.get("accelerator.count"), prices.price(item.fields.get("accelerator.type"))
-    cost = None if price is None or not isinstance(count, int) else price * count * item.replicas.ready
     router = entry.fields.get("router") if entry else None
     base = f"accounts/{item.account}/deployments/{item.deployment_id}"
     hold = item.marker.hold_until if item.marker else None
