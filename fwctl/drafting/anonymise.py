@@ -1,7 +1,8 @@
 """Traces without what points at people: every found value gets a stand-in, and a report says how many.
 
 Two passes: the first finds, the second replaces, so that no stand-in is a value that stood somewhere else.
-Texts that are JSON are walked string by string and number by number; keys, too, may hold what is found.
+Texts that are JSON are walked string by string and number by number, also JSON in a string of JSON; keys,
+too, may hold what is found.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fwctl.drafting.findings import Hit, Rule, find
+from fwctl.drafting.findings import LONGEST_LIST, Hit, Rule, bare, find
 from fwctl.drafting.pseudonyms import Pseudonyms, digest
 
 _LARGEST_JSON = 4 * 2**20
@@ -23,7 +24,10 @@ _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)
 
 @dataclass(slots=True)
 class Survey:
-    """What the first pass found: values by kind, as digests, and how often."""
+    """What the first pass found: values by kind, as digests, and how often.
+
+    bare: values that a rule knows by what stands before them alone; without it they are replaced, too.
+    """
 
     table: Sequence[Rule]
     taken: set[int] = field(default_factory=set)
@@ -31,6 +35,7 @@ class Survey:
     values: Counter[str] = field(default_factory=Counter)
     texts: int = 0
     touched: int = 0
+    bare: set[str] = field(default_factory=set)
 
     def read(self, text: str) -> None:
         """Note what is found in one text."""
@@ -49,10 +54,17 @@ class Survey:
 
     def _note(self, text: str, hit: Hit) -> None:
         self.places[hit.kind] += 1
-        mark = digest(text[hit.begin : hit.end])
+        value = text[hit.begin : hit.end]
+        mark = digest(value)
         if mark not in self.taken:
             self.taken.add(mark)
             self.values[hit.kind] += 1
+            if not value.isalpha() and len(self.bare) < LONGEST_LIST and not self._known(value):
+                self.bare.add(value)
+
+    def _known(self, value: str) -> bool:
+        """Whether the rules find all of it where it stands alone."""
+        return [(hit.begin, hit.end) for hit in find(value, self.table)] == [(0, len(value))]
 
     def report(self) -> dict[str, Any]:
         """Counts only: the values themselves are what must not be told."""
@@ -70,7 +82,7 @@ class Anonymiser:
     """The second pass."""
 
     def __init__(self, survey: Survey, key: bytes) -> None:
-        self._table = survey.table
+        self._table = (*survey.table, bare(survey.bare)) if survey.bare else survey.table
         self._stand_ins = Pseudonyms(key, survey.taken)
 
     def text(self, text: str) -> str:
@@ -83,7 +95,7 @@ class Anonymiser:
         if not piece.startswith('"'):
             return self._plain(piece)
         said = json.loads(piece)
-        fresh = self._plain(said)
+        fresh = self.text(said)
         return piece if fresh == said else json.dumps(fresh, ensure_ascii=piece.isascii())
 
     def _plain(self, text: str) -> str:
@@ -112,7 +124,10 @@ def _pieces(text: str) -> Iterable[str]:
 def _of_json(text: str) -> Iterator[str]:
     for match in _PIECE.finditer(text):
         piece = match.group()
-        yield json.loads(piece) if piece.startswith('"') else piece
+        if piece.startswith('"'):
+            yield from _pieces(json.loads(piece))
+        else:
+            yield piece
 
 
 def _is_json(text: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
+from unicodedata import normalize
 
 from fwctl.errors import UsageError
 
@@ -19,7 +20,10 @@ _LONGEST_RULE = 500
 # A word may begin behind an escape of JSON or of a programming language: "\nAnna".
 _BEGIN = r"(?:(?<![^\W_])|(?<=\\[nrtbf]))"
 _END = r"(?![^\W_])"
-_DIGIT_GAP = r"[\s./()-]{0,2}"
+_DIGIT_GAP = r"[\s./()\u2010-\u2015-]{0,2}"
+_HEX = "[0-9A-Fa-f]{1,4}"
+_HEXES = f"{_HEX}(?::{_HEX}){{0,6}}"
+_KEYS = "fw|sk|pk|rk|gh[oprsu]|glpat|hf|xox[abp]|AIza|AKIA|ASIA"  # how keys of well-known services begin
 
 
 class Rule(NamedTuple):
@@ -41,27 +45,28 @@ class Hit(NamedTuple):
 DEFAULTS: tuple[Rule, ...] = (
     Rule("key", re.compile(r"-----BEGIN [A-Z ]{3,40}-----[^-]{1,20000}-----END [A-Z ]{3,40}-----")),
     Rule("key", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")),
-    Rule(
-        "key", re.compile(r"\b(?:fw|sk|pk|rk|ghp|gho|ghs|glpat|hf|xox[abp]|AIza|AKIA)[_-]?[A-Za-z0-9_-]{12,}")
-    ),
+    Rule("key", re.compile(rf"\b(?:{_KEYS})[_-]?[A-Za-z0-9_-]{{12,}}")),
     Rule("key", re.compile(r"(?i)(?<=\bbearer )[A-Za-z0-9._~+/=-]{6,}")),
+    Rule("key", re.compile(r"(?i)(?<=\bbasic )(?=[A-Z+/]*[0-9=])[A-Z0-9+/]{6,}={0,2}")),
+    Rule("key", re.compile(r"(?<=://)[^\s/@:]{1,100}:[^\s/@]{1,100}(?=@)")),
     Rule(
         "key",
         re.compile(
             r"\b(?=[A-Za-z0-9_+/-]{0,400}[0-9])(?=[A-Za-z0-9_+/-]{0,400}[A-Za-z])[A-Za-z0-9_+/-]{32,}={0,2}"
         ),
     ),
-    Rule("email", re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}")),
+    Rule("email", re.compile(r'(?:[\w.%+-]{1,64}|"[^"\n@]{1,64}")@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}')),
     Rule("address", re.compile(r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9.])")),
-    Rule(
-        "address", re.compile(r"(?<![0-9A-Fa-f:])(?:[0-9A-Fa-f]{1,4}:){4,7}[0-9A-Fa-f]{1,4}(?![0-9A-Fa-f:])")
-    ),
+    Rule("address", re.compile(rf"(?<![\w:])(?:{_HEX}:){{4,7}}{_HEX}(?![\w:])")),
+    Rule("address", re.compile(rf"(?<![\w:])(?=[a-fA-F:]*[0-9]){_HEXES}::(?:{_HEXES})?(?![\w:])")),
+    Rule("address", re.compile(r"(?<![\w-])(?:[0-9A-Fa-f]{2}-){5}[0-9A-Fa-f]{2}(?![\w-])")),
     Rule("address", re.compile(r"(?<=://)[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}")),
-    Rule("number", re.compile(rf"(?<![\w.])\+?[0-9](?:{_DIGIT_GAP}[0-9]){{8,18}}(?![\w])")),
-    Rule("number", re.compile(rf"[0-9]{{{SHORTEST_NUMBER},}}")),
+    Rule("number", re.compile(r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")),  # IBAN
+    Rule("number", re.compile(rf"(?<![\w.])\+?\d(?:{_DIGIT_GAP}\d){{8,18}}(?![\w])")),
+    Rule("number", re.compile(rf"\d{{{SHORTEST_NUMBER},}}")),
 )
 KINDS = ("key", "email", "address", "number", "name")
-_CALM = re.compile(r"^[^0-9]*1?0*[^0-9]*$")  # 0000 and 10000 tell nothing, and stand in where nothing is free
+_CALM = re.compile(r"^\D*1?0*\D*$")  # 0000 and 10000 tell nothing, and stand in where nothing is free
 
 
 def rules(names: Iterable[str] = (), own: Mapping[str, str] | None = None) -> tuple[Rule, ...]:
@@ -74,9 +79,15 @@ def rules(names: Iterable[str] = (), own: Mapping[str, str] | None = None) -> tu
     if len(listed) > LONGEST_LIST:
         raise UsageError(f"a list of names holds at most {LONGEST_LIST:,}, not {len(listed):,}")
     if listed:
-        words = "|".join(re.escape(name) for name in listed)
+        words = "|".join(form for name in listed for form in _forms(name))
         found.append(Rule("name", re.compile(f"{_BEGIN}(?:{words}){_END}", re.IGNORECASE)))
     return tuple(found)
+
+
+def _forms(name: str) -> list[str]:
+    """Patterns of a name: accents as one letter or as a mark of their own, any blanks, any apostrophe."""
+    written = dict.fromkeys(normalize(form, name) for form in ("NFC", "NFD"))
+    return [r"\s+".join(map(re.escape, form.split())).replace("'", "['’]") for form in written]
 
 
 def _own(kind: str, pattern: str) -> Rule:
@@ -91,8 +102,14 @@ def _own(kind: str, pattern: str) -> Rule:
     return Rule(kind, compiled)
 
 
+def bare(values: Iterable[str]) -> Rule:
+    """A rule for values that were found by what stood in front of them, such as `Bearer`, anywhere else."""
+    words = "|".join(re.escape(value) for value in sorted(values, key=lambda value: (-len(value), value)))
+    return Rule("key", re.compile(f"{_BEGIN}(?:{words}){_END}"))
+
+
 def find(text: str, table: Sequence[Rule]) -> list[Hit]:
-    """All hits in order; those that touch or overlap are one, of the kind of the earlier rule."""
+    """All hits in order; those that overlap are one, of the kind of the earlier rule."""
     hits = [
         (match.start(), match.end(), rank, rule.kind)
         for rank, rule in enumerate(table)

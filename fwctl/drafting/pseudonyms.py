@@ -57,20 +57,20 @@ class Pseudonyms:
 
 
 def _like(char: str, number: int, *, leads: bool) -> str:
-    if "0" <= char <= "9":
+    if char.isdecimal():
         if leads:
-            return char if char == "0" else "123456789"[number % 9]
+            return "0" if not int(char) else "123456789"[number % 9]
         return "0123456789"[number % 10]
     if char.isalpha():
         return (_BIG if char.isupper() else _SMALL)[number % 26]
-    return "7" if char.isdecimal() else char
+    return char
 
 
 def _calm(value: str) -> Iterator[str]:
     leads = True
     for char in value:
         if char.isdecimal():
-            yield "1" if leads and char != "0" else "0"
+            yield "1" if leads and int(char) else "0"
             leads = False
         else:
             yield ("X" if char.isupper() else "x") if char.isalpha() else char

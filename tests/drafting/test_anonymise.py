@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
@@ -54,6 +55,77 @@ def test_what_points_at_people_or_opens_doors_is_found(text: str, kind: str) -> 
 @pytest.mark.parametrize("text", ["in 2024", "3.14", "Bobby", "10000", "v1.2.3", "a@b", "http localhost"])
 def test_what_answers_are_made_of_stays(text: str) -> None:
     assert clean(text) == [text]
+
+
+OTHERS = rules(["Zoë Müller", "Łukasz", "Nguyễn Văn An", "O'Brien", "李小龙"])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "jörg.müller@exämple.de",
+        "用户@例子.公司",
+        '"odd name"@example.com',
+        "+49 (0)30 1234567",
+        "555) 123-4567",
+        "555\u2013123\u20134567",
+        "٠١٢٣٤٥٦٧٨٩",
+        "DE89 3704 0044 0532 0130 00",
+        "GB29 NWBK 6016 1331 9268 19",
+        "2001:db8::1",
+        "fe80::1ff:fe23:4567:890a",
+        "00-1A-2B-3C-4D-5E",
+        "AKIAIOSFODNN7EXAMPLE",
+        "ASIAIOSFODNN7EXAMPLE",
+        "sk-proj-abcDEF123456abcDEF",
+        "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N",
+        "zoë  müller",
+        "ZOË MÜLLER",
+        unicodedata.normalize("NFD", "Zoë Müller"),
+        unicodedata.normalize("NFD", "Nguyễn Văn An"),
+        "Łukasz",
+        "O\u2019Brien",
+        "李小龙",
+    ],
+)
+def test_of_other_countries_and_other_spellings_nothing_is_left(value: str) -> None:
+    (hit,) = find(f"so {value}, then", OTHERS)
+    assert (hit.begin, hit.end) == (3, 3 + len(value))
+
+
+def test_user_and_password_of_an_address_are_found() -> None:
+    (after,) = clean("postgres://admin:hunter2@db.internal:5432/orders")
+    assert not re.search("admin|hunter2|internal", after)
+    assert re.fullmatch(r"postgres://[a-z]{5}:[a-z]{6}[0-9]@[a-z]{2}\.[a-z]{8}:5432/orders", after)
+    (after,) = clean("Authorization: Basic YWRtaW46aHVudGVyMg==")
+    assert "YWRtaW46" not in after
+
+
+@pytest.mark.parametrize("text", ["std::vector", "a[::2]", "at 12:30:45", "Basic concepts", "Bearer of news"])
+def test_code_and_prose_are_left_alone(text: str) -> None:
+    assert clean(text) == [text]
+
+
+def test_a_value_known_by_what_stands_before_it_is_gone_everywhere() -> None:
+    one, two, three = clean(
+        "Authorization: Bearer abc-123def",
+        "the token abc-123def is mine",
+        "https://in.example.org, in.example.org",
+    )
+    assert "abc-123def" not in one + two
+    assert re.findall("[a-z]{3}-[0-9]{3}[a-z]{3}", one) == re.findall("[a-z]{3}-[0-9]{3}[a-z]{3}", two)
+    assert "example" not in three
+
+
+def test_json_in_a_string_of_json_is_looked_through() -> None:
+    inner = json.dumps({"who": "Anna M\u00fcller", "n": 8731940})
+    (after,) = clean(json.dumps({"said": inner}))
+    got = json.loads(json.loads(after)["said"])
+    assert list(got) == ["who", "n"]
+    assert len(got["who"]) == len("Anna Müller")
+    assert not {"Anna", "ller"} & set(re.findall("[A-Za-z]+", got["who"]))
+    assert got["n"] != 8731940
 
 
 def test_the_same_value_has_the_same_stand_in_of_the_same_shape() -> None:
