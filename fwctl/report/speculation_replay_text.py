@@ -48,6 +48,12 @@ def _type(page: Page, name: str, item: Mapping[str, Any]) -> None:
     for label, patch in (("spec", found["spec_patch"]), ("request", found["request_patch"])):
         if patch:
             page.raw(f"    {label}: {json.dumps(patch, ensure_ascii=False)}")
+    if trained := item["trained_draft"]:
+        page.line(
+            f"a draft model trained on this traffic might reach {_interval(trained['speedup'])} "
+            f"with k {trained['k']}: fwctl speculate adapt",
+            indent=2,
+        )
 
 
 def _row(source: Mapping[str, Any]) -> list[str]:

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fwctl.speculation.entries import DRAFT, NGRAM, PREDICTION, RECOMMENDED, Entry, Options, entries
+from fwctl.speculation.entries import DRAFT, NGRAM, PREDICTION, RECOMMENDED, SUFFIX, Entry, Options, entries
 from fwctl.speculation.intervals import (
     CONFIDENCE,
     MIN_GROUPS,
+    Row,
     acceptance,
     break_even_verify_cost,
     gain,
@@ -77,6 +78,7 @@ def judge_type(bench: Bench) -> dict[str, Any]:
         "n_judged": counts.requests[JUDGE],
         "sources": [_source(bench, at) for at in chosen],
         "recommendation": _recommendation(bench, chosen),
+        "trained_draft": _trained_draft(bench, chosen),
         "grid": [_cell(bench, at) for at in range(len(bench.grid)) if counts.answered[at]],
     }
 
@@ -149,6 +151,29 @@ def _recommendation(bench: Bench, chosen: Sequence[int]) -> dict[str, Any]:
         "reason": f"{shown}; {share}{_missing(entry)}",
         **_patches(entry),
     }
+
+
+def _trained_draft(bench: Bench, chosen: Sequence[int]) -> dict[str, Any] | None:
+    """What a draft model that knows the traffic as well as the suffix index does would give; None where it
+    is not sure to gain the margin, and more than what can be switched on today."""
+    counts, costs = bench.counts, bench.options.costs
+    knowing = [at for at, entry in enumerate(bench.grid) if entry.source == SUFFIX and bench.covered(at)]
+    rows = {at: _as_model(counts.rows(CHOOSE, at), bench.grid[at].k) for at in knowing}
+    best = max((at for at in knowing if rows[at]), key=lambda at: gain(rows[at], costs), default=None)
+    if best is None or not counts.answered[best]:
+        return None
+    confidence = 1 - (1 - CONFIDENCE) / max(bench.types, 1)
+    found = interval(_as_model(counts.rows(JUDGE, best), bench.grid[best].k), costs, confidence)
+    today = _candidate(bench, chosen)
+    rival = 1.0 if today is None else gain(counts.rows(JUDGE, today), costs)
+    if found.low is None or found.low < max(rival, 1.0) + bench.margin:
+        return None
+    return {"k": bench.grid[best].k, "speedup": found.to_json()}
+
+
+def _as_model(rows: Sequence[Row], draft_tokens: int) -> list[Row]:
+    """The same acceptance from a model, which drafts all its tokens in every pass and is paid for them."""
+    return [(tokens, passes, 0, passes * draft_tokens) for tokens, passes, _, _ in rows]
 
 
 def _candidate(bench: Bench, chosen: Sequence[int]) -> int | None:

@@ -103,6 +103,22 @@ def test_repeated_answers_show_in_the_suffix_index() -> None:
     found = one(items)
     assert source(found, "suffix")["tokens_per_pass"] > 5
     assert found["recommendation"]["source"] == "none"  # the platform has no such index
+    # Every draft of 8 tokens is right, so a pass of a model gives up to 9 tokens for 1 + 8 · 0.12 passes.
+    assert found["trained_draft"]["k"] == 8
+    assert (
+        3.5 < found["trained_draft"]["speedup"]["low"] <= found["trained_draft"]["speedup"]["high"] < 9 / 1.96
+    )
+
+
+def test_where_the_traffic_is_not_known_no_training_is_proposed() -> None:
+    assert one(traffic.chat(60))["trained_draft"] is None
+    assert one(traffic.edit(60))["trained_draft"] is None
+
+
+def test_training_is_not_proposed_for_less_than_it_costs() -> None:
+    answers = [" ".join(traffic.words(traffic.Random(seed), 60)) for seed in range(3)]
+    items = [{"prompt": f"question {number}", "completion": answers[number % 3]} for number in range(60)]
+    assert one(items, costs=Costs(0.9, 0.1))["trained_draft"] is None
 
 
 def test_few_conversations_decide_nothing() -> None:
