@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from fwctl.speculation.replay import digest
 from fwctl.speculation.tally import TRAIN, split
 from fwctl.speculation.tokens import Tokenizer
 from fwctl.speculation.trace import Trace
+from fwctl.units import short_duration
 
 if TYPE_CHECKING:
     import httpx
@@ -27,17 +29,20 @@ if TYPE_CHECKING:
 REQUESTS_PER_TYPE = 20
 _AT_A_TIME = 8
 _TIMEOUT_S = 60.0
+LIMIT_S = 600.0  # for all of them: a slow endpoint must not hold a replay for hours
 _BODY_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Drafter:
-    """An OpenAI-compatible server, up to /v1. requests: recorded requests it is asked about, by type."""
+    """An OpenAI-compatible server, up to /v1. requests: recorded requests it is asked about, by type.
+    limit_s: for all of them."""
 
     url: str
     model: str
     key: str | None = field(default=None, repr=False)
     requests: int = REQUESTS_PER_TYPE
+    limit_s: float = LIMIT_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +50,12 @@ class Asked:
     """right: digest of a trace -> for each token of the answer 1 where the model's first choice was it.
 
     The first token comes with the prompt; its place holds 0 and is never looked at. asks: HTTP requests.
+    left_out: traces that the limit left unfinished.
     """
 
     right: dict[str, list[int]]
     asks: int
+    left_out: int
 
 
 def sample(traces: Iterable[Trace], most: int) -> list[Trace]:
@@ -62,7 +69,8 @@ def sample(traces: Iterable[Trace], most: int) -> list[Trace]:
 
 
 def ask(traces: Sequence[Trace], tokenizer: Tokenizer, drafter: Drafter, most: int) -> Asked:
-    """Ask about every trace; NetworkError or AuthError at the first failure. most: longest draft."""
+    """Ask about every trace; NetworkError or AuthError at the first failure, and when no trace is done within
+    the limit. most: longest draft."""
     return asyncio.run(_ask(traces, tokenizer, drafter, most))
 
 
@@ -79,12 +87,23 @@ async def _ask(traces: Sequence[Trace], tokenizer: Tokenizer, drafter: Drafter, 
                 async with gate:
                     await walk.run()
 
-            async with asyncio.TaskGroup() as group:
-                for walk in walks:
-                    group.create_task(one(walk))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(drafter.limit_s), asyncio.TaskGroup() as group:
+                    for walk in walks:
+                        group.create_task(one(walk))
     except* FwctlError as errors:
         raise _first(errors) from None
-    return Asked({digest(walk.trace): walk.right for walk in walks}, sum(walk.asks for walk in walks))
+    done = [walk for walk in walks if walk.done]
+    if walks and not done:
+        raise NetworkError(
+            f"the draft endpoint finished no request within {short_duration(drafter.limit_s)}",
+            next_steps=["a smaller --draft-requests, or a faster server"],
+        )
+    return Asked(
+        {digest(walk.trace): walk.right for walk in done},
+        sum(walk.asks for walk in walks),
+        len(walks) - len(done),
+    )
 
 
 def _first(errors: BaseExceptionGroup[FwctlError]) -> FwctlError:
@@ -107,6 +126,7 @@ class _Walk:
         self.ends = tokenizer.ends(trace.completion)
         self.right = [0] * len(self.answer)
         self.asks = 0
+        self.done = False
 
     async def run(self) -> None:
         at = 1
@@ -120,6 +140,7 @@ class _Walk:
                 at, count = at + 1, count + 1
             if count < len(drafted) or ended or not count:
                 at += 1  # a wrong token, or the end too early: the true one is next
+        self.done = True
 
     def _tokens(self, at: int, text: str, cut: bool) -> tuple[Sequence[int], bool]:
         """What was drafted as tokens behind the first `at`, and whether it ended by itself.

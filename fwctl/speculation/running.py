@@ -41,12 +41,14 @@ _NAMED = 3  # files in a message
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """Counts, how tokens were counted, the size of the suffix index in tokens, requests to a drafter."""
+    """Counts, how tokens were counted, the size of the suffix index in tokens, requests to a drafter, and how
+    many traces it was too slow for."""
 
     tally: Tally
     tokens: str
     index_tokens: int
     asks: int = 0
+    unasked: int = 0
 
 
 def replay(work: Work, engine: str = "local", progress: Progress = silent) -> Replayed:
@@ -59,10 +61,10 @@ def replay(work: Work, engine: str = "local", progress: Progress = silent) -> Re
     todo = parts(work.files, work.folder, part_bytes=work.part_bytes)
     tokenizer = tokenizer_of(work.options, work.folder)
     index = build_index(work, todo, tokenizer)
-    size, asks = len(index.tokens) if index else 0, 0
+    size, asks, unasked = len(index.tokens) if index else 0, 0, 0
     if work.drafter is not None:
         asked = ask_drafter(work, todo, tokenizer, work.drafter)
-        work, asks = replace(work, right=asked.right), asked.asks
+        work, asks, unasked = replace(work, right=asked.right), asked.asks, asked.left_out
     if ray is not None:
         from fwctl.speculation.cluster import replay_on_ray
 
@@ -73,7 +75,7 @@ def replay(work: Work, engine: str = "local", progress: Progress = silent) -> Re
         tally = replay_parts(work, todo, index, tokenizer, progress)
     if not tally.types:
         raise _nothing(work, tally)
-    return Replayed(tally, tokenizer.about, size, asks)
+    return Replayed(tally, tokenizer.about, size, asks, unasked)
 
 
 def _nothing(work: Work, tally: Tally) -> UsageError:

@@ -40,6 +40,8 @@ class Model(BaseHTTPRequestHandler):
         beginning = (
             body["messages"][-1]["content"] if "messages" in body else body["prompt"].removeprefix(QUESTION)
         )
+        if "hold" in settings and body.get("prompt", "").startswith("slow"):
+            settings["hold"].wait(30)
         words = pieces(self.speaks)[len(pieces(beginning)) :]
         text = "".join(words[: body["max_tokens"]])
         choice: dict[str, Any] = {"finish_reason": "length" if len(words) > body["max_tokens"] else "stop"}
@@ -150,6 +152,18 @@ def test_a_server_that_is_not_there_is_one_error() -> None:
     for url in ("http://127.0.0.1:1/v1", "http://[broken", "ftp://x"):
         with pytest.raises(NetworkError, match="did not answer"):
             ask([trace()], TOKENS, Drafter(url, "small"), 4)
+
+
+def test_a_server_that_is_too_slow_holds_nobody_for_ever(server: Server) -> None:
+    hold = server.settings["hold"] = threading.Event()
+    try:
+        slow = trace(prompt="slow")
+        found = ask([trace(), slow], TOKENS, Drafter(server.url, "small", limit_s=1.0), 3)
+        assert (list(found.right), found.left_out) == ([digest(trace())], 1)
+        with pytest.raises(NetworkError, match="finished no request within"):
+            ask([slow], TOKENS, Drafter(server.url, "small", limit_s=0.1), 3)
+    finally:
+        hold.set()
 
 
 def test_a_sample_is_taken_by_type_and_not_from_the_training_part() -> None:

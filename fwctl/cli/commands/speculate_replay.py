@@ -174,11 +174,14 @@ def speculate_replay(
     work = Work(tuple(files), env.cwd, options, suite, jobs, env.environ, drafter=drafter)
     call.output.message(f"replaying {', '.join(files[:3])}{' ...'[: 4 * (len(files) > 3)]}")
     done = replay(work, engine, _Progress(call))
+    if done.unasked:
+        call.output.message(f"the draft model was too slow: {done.unasked} requests are replayed without it")
     body = {
         "files": list(files),
         "tokens": done.tokens,
         "index_tokens": done.index_tokens,
         "draft_requests_sent": done.asks,
+        "draft_requests_unfinished": done.unasked,
         "margin": margin,
         "options": options.to_json(),
         **judge(done.tally, options, margin),
