@@ -15,6 +15,7 @@ from fwctl.live.model import LiveDeployment, LiveState
 from fwctl.spec.model import Deployment, Spec
 
 HOURS_PER_DAY = 24
+ORPHANED = "orphaned"  # of this stack and unprotected: what a clean-up may delete
 DOCS = "docs/audit.md"
 
 
@@ -82,10 +83,9 @@ def audit(
 ) -> Audit:
     """Judge every deployment that exists. requests: by deployment ID over the last `days` days, a missing
     ID had none; None when the platform's metrics could not be read."""
-    subjects = list(_subjects(live, spec, now, days, requests))
     found = [
         _finding(rule, subject, text, _usd_per_day(subject.live, prices, live))
-        for subject in subjects
+        for subject in _subjects(live, spec, now, days, requests)
         for rule in RULES
         if (text := rule.test(subject)) is not None
     ]
@@ -98,7 +98,7 @@ def audit(
         tuple(found),
         round(sum(cost for cost in costs.values() if cost is not None), 2),
         tuple(sorted(id_ for id_, cost in costs.items() if cost is None)),
-        tuple(sorted(set(_removable(subjects, found)))),
+        tuple(sorted({item.name for item in found if item.kind == ORPHANED and item.name})),
     )
 
 
@@ -208,7 +208,7 @@ class Rule:
 _ERROR, _WARNING, _NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 RULES: tuple[Rule, ...] = (
     Rule("failed", _ERROR, _failed, "`fwctl plan` shows the way back, `fwctl destroy {name}` removes it"),
-    Rule("orphaned", _ERROR, _orphaned, "`fwctl destroy {name}`, or list it again, or `fwctl forget {name}`"),
+    Rule(ORPHANED, _ERROR, _orphaned, "`fwctl destroy {name}`, or list it again, or `fwctl forget {name}`"),
     Rule(
         "expired", _ERROR, _expired, "`fwctl destroy {name}`; any `fwctl apply` of its stack deletes it too"
     ),
@@ -237,15 +237,6 @@ def _finding(rule: Rule, subject: Subject, text: str, cost: float | None) -> Fin
     fix = rule.fix.format(id=item.deployment_id, name=name or item.deployment_id, model=model)
     message = f"{item.deployment_id} {text}"
     return Finding(rule.kind, rule.severity, item.deployment_id, name, message, fix, cost)
-
-
-def _removable(subjects: Iterable[Subject], found: Iterable[Finding]) -> Iterator[str]:
-    """Own, unprotected deployments that the specs no longer list."""
-    kinds = {item.deployment_id for item in found if item.kind == "orphaned"}
-    for subject in subjects:
-        marker = subject.live.marker
-        if marker is not None and subject.own and not marker.protect and subject.live.deployment_id in kinds:
-            yield marker.name
 
 
 def requests_of(series: Iterable[Mapping[str, Any]]) -> dict[str, float]:

@@ -6,7 +6,7 @@ and tokens by model). One of the two gives the GPU time of a line, never a mean 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -23,6 +23,7 @@ from fwctl.operate.samples import MICROSECONDS, Gap, Key, Sampled, Use, days, ga
 TOLERANCE = Fraction(2, 100)
 HOUR_S = 3600
 DAY_US = 24 * HOUR_S * MICROSECONDS
+Place = tuple[date, str]  # a day and an accelerator
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,13 @@ def cost(
     now: datetime | None = None,
 ) -> Cost:
     """Bring both sources together. prices: one list for each day of the span. pools: reserved GPUs by
-    accelerator, as `integrate` received them. now: nothing after it is missing."""
+    accelerator, as `integrate` received them. now: nothing after it is missing or paid."""
     rows = [row for row in billing.rows if span.first <= row.day <= span.last] if billing else []
     uses = sampled.uses if sampled else {}
     only_billed = _only_billed(rows, uses)
     tokens, rest = allocate(rows, uses, only_billed)
-    gaps = _until(sampled.gaps, now or span.end) if sampled else ()
+    until = min(now or span.end, span.end)
+    gaps = _until(sampled.gaps, until) if sampled else ()
     holey = {day for day, gap_us in gap_us_by_day(gaps).items() if gap_us > TOLERANCE * DAY_US}
     lines = [
         _sampled_line(key, use, tokens, prices[key.day], sampled, whole=key.day not in holey)
@@ -89,14 +91,14 @@ def cost(
         span,
         tuple(lines),
         tuple(_residuals(rows, uses, gaps)) if sampled and billing else (),
-        tuple(_pools(span, prices, pools or {}, uses, gaps)) if sampled else (),
+        tuple(_pools(list(days(span.start, until)), prices, pools or {}, uses, gaps)) if sampled else (),
         gaps,
         rest,
     )
 
 
-def _until(gaps: Iterable[Gap], now: datetime) -> tuple[Gap, ...]:
-    return tuple(Gap(gap.start, min(gap.end, now), gap.gpus) for gap in gaps if gap.start < now)
+def _until(gaps: Iterable[Gap], end: datetime) -> tuple[Gap, ...]:
+    return tuple(Gap(gap.start, min(gap.end, end), gap.gpus) for gap in gaps if gap.start < end)
 
 
 def _only_billed(rows: Sequence[BilledRow], uses: Mapping[Key, Use]) -> dict[Key, Fraction]:
@@ -198,8 +200,8 @@ def _seconds(microseconds: int) -> Fraction:
 
 def _residuals(rows: Sequence[BilledRow], uses: Mapping[Key, Use], gaps: Sequence[Gap]) -> Iterator[Residual]:
     """Both sources by day and accelerator; a day without any sample has nothing to compare."""
-    billed: dict[tuple[date, str], Fraction] = defaultdict(Fraction)
-    sampled: dict[tuple[date, str], Fraction] = defaultdict(Fraction)
+    billed: dict[Place, Fraction] = defaultdict(Fraction)
+    sampled: dict[Place, Fraction] = defaultdict(Fraction)
     for row in rows:
         if row.gpu_s and row.accelerator:
             billed[row.day, row.accelerator] += row.gpu_s
@@ -207,62 +209,58 @@ def _residuals(rows: Sequence[BilledRow], uses: Mapping[Key, Use], gaps: Sequenc
         if use.gpu_us:
             sampled[key.day, key.accelerator] += _seconds(use.gpu_us)
     missing = gap_us_by_day(gaps)
-    for day, accelerator in sorted({*billed, *sampled}):
-        if missing.get(day, 0) >= DAY_US:
-            continue
-        yield Residual(
-            day,
-            accelerator,
-            billed[day, accelerator],
-            sampled[day, accelerator],
-            _seconds(missing.get(day, 0)),
-            _gap_gpus(gaps, day, accelerator),
-            TOLERANCE,
-        )
+    least_us, most_us, open_days = _gap_gpus(gaps)
+    for place in sorted({*billed, *sampled}):
+        gap_us = missing.get(place[0], 0)
+        if gap_us < DAY_US:
+            inside = (_seconds(least_us[place]), _seconds(most_us[place]))
+            yield Residual(
+                *place,
+                billed[place],
+                sampled[place],
+                _seconds(gap_us),
+                None if place[0] in open_days else inside,
+                TOLERANCE,
+            )
 
 
-def _gap_gpus(gaps: Sequence[Gap], day: date, accelerator: str) -> tuple[Fraction, Fraction] | None:
-    """Least and most GPU-seconds within the gaps of a day; None when a gap has an open end."""
-    low = high = Fraction(0)
+def _gap_gpus(gaps: Iterable[Gap]) -> tuple[Counter[Place], Counter[Place], set[date]]:
+    """Least and most GPU-microseconds within gaps by place, and the days with a gap that has an open end."""
+    least_us: Counter[Place] = Counter()
+    most_us: Counter[Place] = Counter()
+    open_days: set[date] = set()
     for gap in gaps:
-        length = sum(length_us for at, length_us in days(gap.start, gap.end) if at == day)
-        if length and not gap.gpus:
-            return None
-        least, most = gap.gpus.get(accelerator, (0, 0))
-        low, high = low + _seconds(length * least), high + _seconds(length * most)
-    return low, high
+        for day, length_us in days(gap.start, gap.end):
+            if gap.gpus is None:
+                open_days.add(day)
+                continue
+            for accelerator, (least, most) in gap.gpus.items():
+                least_us[day, accelerator] += length_us * least
+                most_us[day, accelerator] += length_us * most
+    return least_us, most_us, open_days
 
 
 def _pools(
-    span: Span,
+    passed: Sequence[tuple[date, int]],
     prices: Mapping[date, PriceList],
     pools: Mapping[str, int],
     uses: Mapping[Key, Use],
     gaps: Sequence[Gap],
 ) -> Iterator[Pool]:
-    """The reserved pools over the time that has passed."""
+    """The reserved pools. passed: days of the range with the microseconds of each that are over."""
     missing = gap_us_by_day(gaps)
-    passed = {key.day for key in uses} | set(missing)
+    covered: dict[Place, Fraction] = defaultdict(Fraction)
+    for key, use in uses.items():
+        covered[key.day, key.accelerator] += use.reserved_us / MICROSECONDS
     for accelerator, gpus in sorted(pools.items()):
         whole = unknown = used = Fraction(0)
         usd: Fraction | None = Fraction(0)
         unused: Fraction | None = Fraction(0)
-        for day in span.days:
-            covered = sum(
-                (
-                    use.reserved_us
-                    for key, use in uses.items()
-                    if (key.day, key.accelerator) == (day, accelerator)
-                ),
-                Fraction(0),
-            )
-            if day not in passed:
-                continue
-            day_s = Fraction(gpus * 24 * HOUR_S)
-            lost = gpus * _seconds(missing.get(day, 0))
+        for day, length_us in passed:
+            paid, lost = gpus * _seconds(length_us), gpus * _seconds(missing.get(day, 0))
             price = exact(prices[day].reserved_usd_per_gpu_hour.get(accelerator))
-            whole, used, unknown = whole + day_s, used + covered / MICROSECONDS, unknown + lost
-            idle = day_s - covered / MICROSECONDS - lost
-            usd = None if usd is None or price is None else usd + day_s * price / HOUR_S
+            whole, used, unknown = whole + paid, used + covered[day, accelerator], unknown + lost
+            idle = paid - covered[day, accelerator] - lost
+            usd = None if usd is None or price is None else usd + paid * price / HOUR_S
             unused = None if unused is None or price is None else unused + idle * price / HOUR_S
         yield Pool(accelerator, gpus, whole, used, unknown, usd, unused)

@@ -42,14 +42,18 @@ class Subject:
 
     @property
     def label(self) -> str:
-        """The logical name, else the ID."""
-        if self.live.marker is not None:
-            return self.live.marker.name
-        return self.entry.name if self.entry else self.live.deployment_id
+        """As `label_of`."""
+        return label_of(self.live, self.entry)
 
     def objective(self, path: str) -> float | None:
         """A number of the spec's `slo`, None when it has none."""
         return objective(self.entry, path) if self.entry else None
+
+
+def label_of(live: LiveDeployment, entry: Deployment | None) -> str:
+    """The logical name, else the ID."""
+    named = entry or live.marker
+    return named.name if named is not None else live.deployment_id
 
 
 def objective(entry: Deployment, path: str) -> float | None:

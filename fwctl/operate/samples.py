@@ -58,11 +58,11 @@ class Use:
 @dataclass(frozen=True, slots=True)
 class Gap:
     """Time about which nothing is known. gpus: by accelerator the (least, most) GPUs that the rounds on
-    either side saw; empty at the ends of the range."""
+    either side saw; None at the ends of the range."""
 
     start: datetime
     end: datetime
-    gpus: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    gpus: Mapping[str, tuple[int, int]] | None = None
 
 
 @dataclass(slots=True)

@@ -13,7 +13,16 @@ from fwctl.live.identity import LEAVING, match
 from fwctl.live.model import LiveDeployment
 from fwctl.operate.exporter import DeploymentMetrics
 from fwctl.operate.rules import RULES
-from fwctl.operate.rules_model import Account, AccountTest, DeploymentTest, Judged, Rule, Scope, Subject
+from fwctl.operate.rules_model import (
+    Account,
+    AccountTest,
+    DeploymentTest,
+    Judged,
+    Rule,
+    Scope,
+    Subject,
+    label_of,
+)
 from fwctl.operate.rules_speculation import Window
 from fwctl.operate.watch_state import State
 from fwctl.records.samples import Round, Sample
@@ -75,7 +84,7 @@ def subjects(look: Look, state: State) -> list[Subject]:
         if item.state in LEAVING:
             continue
         entry = entries.get(id_)
-        name = entry.name if entry else item.marker.name if item.marker else id_
+        name = label_of(item, entry)
         found.append(
             Subject(
                 item,

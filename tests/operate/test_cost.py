@@ -48,6 +48,7 @@ def counted(
     span: Span = SPAN,
     prices: tuple[dict[str, Any], ...] = (),
     pools: dict[str, int] | None = None,
+    now: datetime | None = None,
 ) -> Cost:
     sampled = integrate(rounds, start=span.start, end=span.end, pools=pools) if rounds is not None else None
     return cost(
@@ -56,6 +57,7 @@ def counted(
         sampled=sampled,
         billing=Billing(tuple(rows), 0) if rows is not None else None,
         pools=pools,
+        now=now,
     )
 
 
@@ -145,6 +147,30 @@ def test_reserved_gpus_are_paid_whether_used_or_not_and_the_rest_on_demand() -> 
     (pool,) = document(Findings(found))["pools"]
     assert (pool["usd"], pool["unused_usd"], pool["unused_gpu_hours"]) == (480.0, 360.0, 72.0)
     assert day_rows(found)[0]["usd"] == 120.0
+
+
+def test_the_rest_of_today_is_neither_paid_nor_unused_yet() -> None:
+    # at noon one of four GPUs has run for 12 hours; the pool is paid for 48 GPU-hours so far
+    contract = {"reserved_usd_per_gpu_hour": {H100: 5}}
+    noon = SPAN.start + timedelta(hours=12)
+    rounds = [item for item in whole_day(Sample("a", "m/x", H100, 1, 1)) if item.time <= noon]
+    (pool,) = document(Findings(counted(None, rounds, prices=(contract,), pools={H100: 4}, now=noon)))[
+        "pools"
+    ]
+    assert (pool["gpu_hours"], pool["used_gpu_hours"], pool["unused_gpu_hours"]) == (48.0, 12.0, 36.0)
+    assert (pool["usd"], pool["unused_usd"]) == (240.0, 180.0)
+
+
+def test_a_pool_is_paid_on_a_day_on_which_nothing_ran() -> None:
+    contract = {"reserved_usd_per_gpu_hour": {H100: 5}}
+    (pool,) = document(Findings(counted(None, whole_day(), prices=(contract,), pools={H100: 2})))["pools"]
+    assert (pool["gpu_hours"], pool["unused_gpu_hours"], pool["unused_usd"]) == (48.0, 48.0, 240.0)
+
+
+def test_a_gap_between_rounds_without_gpus_explains_no_billed_time() -> None:
+    rounds = [item for item in whole_day() if not 3 < item.time.hour < 9]
+    (residual,) = counted([gpu(5)], rounds).residuals
+    assert (residual.agrees, residual.cause) == (False, "unknown")
 
 
 def test_without_a_contract_price_the_pool_is_unknown() -> None:

@@ -16,6 +16,7 @@ from fwctl.cli.plan_run import plan_inputs, write_plan
 from fwctl.cli.prices import price_list
 from fwctl.cli.session import Session, load_specs, own_account, require_valid
 from fwctl.errors import Diagnostic, FwctlError, RefusedError, UsageError
+from fwctl.live.identity import LEAVING
 from fwctl.operate.audit import Audit, diagnostics, requests_of
 from fwctl.operate.audit import audit as judge
 from fwctl.planning.options import PlanOptions
@@ -67,7 +68,7 @@ def audit(
         if spec is not None and fix_plan and found.removable:
             _save(call, session, spec, found.removable, Target(fix_plan, tuple(paths or ())))
             saved = fix_plan
-    count = sum(item.state not in ("DELETED", "DELETING") for item in live.deployments.values())
+    count = sum(item.state not in LEAVING for item in live.deployments.values())
     body = _body(live.account, count, found, unknown) | {"fix_plan": saved}
     report = Report("audit", body, diagnostics=_told(call, found, spec))
     return report.hinted(_hints(found, fix_plan, saved))
