@@ -240,7 +240,7 @@ def require_key(call: Call) -> None:
     if not call.env.environ.get(FIREWORKS_KEY):
         raise AuthError(
             f"{FIREWORKS_KEY} is not set, so no request could be sent to the candidates",
-            next_steps=[f"export {FIREWORKS_KEY}=... (any text for the simulator)"],
+            next_steps=[f"set {FIREWORKS_KEY}; docs/simulator.md has the keys of the simulator"],
         )
 
 

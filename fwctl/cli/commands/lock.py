@@ -70,6 +70,9 @@ def _checked(problems: tuple[Problem, ...], old: LockFile | None) -> Report:
     body = {"file": LOCK_NAME, "written": False, **_body(old or LockFile(), problems)}
     if not problems:
         return Report("lock", body)
+    if old is None:
+        error = RefusedError(f"there is no {LOCK_NAME}", next_steps=["fwctl lock, then commit it"])
+        return Report("lock", body, Exit.REFUSED, error=error)
     count = len(problems)
     error = RefusedError(
         f"{LOCK_NAME} does not hold any more: {count} {'entry' if count == 1 else 'entries'}",
