@@ -164,7 +164,7 @@ class Page:
                 self.blank()
             for name, span in zip(header, row, strict=True):
                 if span.text:
-                    self.line(f"{name}: ", span, indent=indent)
+                    self.line(f"{name}: " if name.strip() else "", span, indent=indent)
 
     def _paint(self, span: Span) -> str:
         codes = [_SGR[word] for word in span.style.split()]

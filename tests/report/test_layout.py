@@ -47,6 +47,12 @@ def test_a_table_that_is_too_wide_becomes_blocks_without_losing_a_cell() -> None
     assert page.text() == f"name: chat\nstate: READY\nmodel:\n  {model}\n\nname: eval\nmodel: x\n"
 
 
+def test_a_column_without_a_title_gets_none_in_a_block() -> None:
+    page = Page(NARROW)
+    page.table(("", "floor"), [("total", "$40.00/h, which is more than this line has room for")])
+    assert page.text().startswith("total\nfloor:")
+
+
 def test_numbers_stand_right() -> None:
     page = Page(Style())
     page.table(("name", "cost"), [("a", "$8.00/h"), ("bb", "$128.00/h")], right="cost")
