@@ -35,7 +35,7 @@ def measure_pool(
     Every request has a cache key of its own, so that none shares the blocks of another. resource:
     `accounts/A/deployments/ID`. fit: the fit check's result, for bytes of a token.
     """
-    from fwctl.cli.watch_reading import metrics_page
+    from fwctl.cli.metrics_page import metrics_page
 
     account, _, deployment_id = resource.removeprefix("accounts/").partition("/deployments/")
     page = metrics_page(call, account, metrics_url(setup.targets[0].url, account), key_variable)

@@ -12,11 +12,11 @@ from fwctl.cli.evidence_files import Found, find_evidence
 from fwctl.cli.evidence_fit import measured_pools
 from fwctl.cli.evidence_weighed import planned_evidence
 from fwctl.cli.fit_requests import check_specs
+from fwctl.cli.metrics_page import metrics_page
 from fwctl.cli.places import STATE_FOLDER, has_specs, lock_of
 from fwctl.cli.prices import price_list
 from fwctl.cli.recent_traffic import deleted, recent_traffic
 from fwctl.cli.session import Session
-from fwctl.cli.watch_reading import metrics_page
 from fwctl.cli.writing import write_file
 from fwctl.collector import collector_paused
 from fwctl.errors import Diagnostic, InvalidSpecError, RefusedError

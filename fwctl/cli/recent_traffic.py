@@ -12,8 +12,8 @@ from fwctl.planning.guards.finding import removes
 from fwctl.planning.model import Plan
 
 if TYPE_CHECKING:
+    from fwctl.cli.metrics_page import MetricsPage
     from fwctl.cli.session import Session
-    from fwctl.cli.watch_reading import MetricsPage
 
 
 def deleted(plan: Plan) -> frozenset[str]:
@@ -55,7 +55,7 @@ def _rates(page: MetricsPage) -> Mapping[str, float]:
 
 def _sums(call: Call, session: Session) -> dict[str, float]:
     """Requests since a midnight that lies at least an hour back."""
-    from fwctl.operate.audit import requests_of
+    from fwctl.operate.daily_requests import requests_of
 
     now = call.env.clock.now()
     start, end = (now - timedelta(hours=1)).date(), now.date() + timedelta(days=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -237,30 +237,6 @@ def _finding(rule: Rule, subject: Subject, text: str, cost: float | None) -> Fin
     fix = rule.fix.format(id=item.deployment_id, name=name or item.deployment_id, model=model)
     message = f"{item.deployment_id} {text}"
     return Finding(rule.kind, rule.severity, item.deployment_id, name, message, fix, cost)
-
-
-def requests_of(series: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Sum of each series of `deployment-metrics list -o json`, by deployment ID. What is no number is
-    left out."""
-    totals: dict[str, float] = {}
-    for row in series:
-        labels = row.get("labels")
-        name = str(labels.get("deployment") or "") if isinstance(labels, Mapping) else ""
-        points = row.get("values")
-        values = [_number(point) for point in points] if isinstance(points, list | tuple) else []
-        if name:
-            key = name.rsplit("/", 1)[-1]
-            totals[key] = totals.get(key, 0.0) + sum(values)
-    return totals
-
-
-def _number(point: Any) -> float:
-    """`{"value": "1.5"}` -> 1.5; 0 for anything else."""
-    try:
-        value = float(point["value"])
-    except (TypeError, KeyError, ValueError, OverflowError):
-        return 0.0
-    return value if 0 < value < 1e18 else 0.0
 
 
 def diagnostics(result: Audit, spec: Spec | None) -> tuple[Diagnostic, ...]:

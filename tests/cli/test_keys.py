@@ -8,9 +8,9 @@ import pytest
 
 from fwctl.cli.command import Call
 from fwctl.cli.keys import key_for, server_key
+from fwctl.cli.metrics_page import metrics_page
 from fwctl.cli.options import Settings
 from fwctl.cli.output import Output
-from fwctl.cli.watch_reading import metrics_page
 from fwctl.errors import AuthError, UsageError
 from tests.cli.support import make_env
 

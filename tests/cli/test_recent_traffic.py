@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from fwctl.cli.command import Call
+from fwctl.cli.metrics_page import MetricsPage
 from fwctl.cli.options import Settings
 from fwctl.cli.output import Output
 from fwctl.cli.recent_traffic import recent_traffic
 from fwctl.cli.session import Session
-from fwctl.cli.watch_reading import MetricsPage
 from fwctl.operate.exporter import DeploymentMetrics
 from tests.cli.conftest import Box
 from tests.cli.support import SPEC, fwctl

@@ -19,10 +19,11 @@ import pytest
 
 from fwctl.cli.command import Call
 from fwctl.cli.commands.watch import event_line
+from fwctl.cli.metrics_page import MetricsPage, metrics_page
 from fwctl.cli.options import Settings
 from fwctl.cli.output import Output
 from fwctl.cli.watch_loop import shown
-from fwctl.cli.watch_reading import MetricsPage, last_requests, metrics_page, tail
+from fwctl.cli.watch_reading import tail
 from fwctl.env import SystemClock
 from fwctl.operate.watch_state import Alert, Event
 from fwctl.records.folderlock import folder_lock
@@ -151,21 +152,6 @@ def test_the_page_is_asked_for_six_times_a_minute_at_most(tmp_path: Path) -> Non
     assert len(page._asked) == 6
     assert page.error is not None
     assert "127.0.0.1 cannot be reached" in page.error
-
-
-def test_the_last_day_with_a_request_counts_to_its_end() -> None:
-    # 1790812800 is 2026-10-01 00:00 UTC
-    rows = [
-        {
-            "labels": {"deployment": "accounts/a/deployments/x"},
-            "values": [{"timestamp": 1790812800, "value": "3"}, {"timestamp": 1790899200, "value": "0"}],
-        },
-        {"labels": None, "values": 3},
-        {"labels": {"deployment": "y"}, "values": [{"timestamp": "x", "value": "1"}]},
-    ]
-    assert {id_: at.isoformat() for id_, at in last_requests(rows).items()} == {
-        "x": "2026-10-02T00:00:00+00:00"
-    }
 
 
 def test_records_are_read_from_the_end_and_what_is_none_is_left_out(tmp_path: Path) -> None:

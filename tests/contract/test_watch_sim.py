@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from fwctl.cli.command import Call
+from fwctl.cli.metrics_page import MetricsPage
 from fwctl.cli.options import Settings
 from fwctl.cli.output import Output
 from fwctl.cli.session import Session, load_specs, require_valid
 from fwctl.cli.watch_loop import Watch
-from fwctl.cli.watch_reading import MetricsPage, Sources
+from fwctl.cli.watch_reading import Sources
 from fwctl.operate.watch_config import WatchConfig
 from fwctl.operate.watch_state import Event
 from fwctl.spec.model import Spec

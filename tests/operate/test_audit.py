@@ -10,7 +10,7 @@ import pytest
 
 from fwctl.live.normalise import normalise_shape_version
 from fwctl.live.reader import read_live
-from fwctl.operate.audit import Audit, audit, diagnostics, requests_of
+from fwctl.operate.audit import Audit, audit, diagnostics
 from fwctl.spec.model import Spec
 from tests.planning.support import ACCOUNT, CAPS, FAST, NOW, PRICES, SHAPES, V1, Platform, entry, row, spec
 
@@ -103,19 +103,6 @@ def test_an_experiment_that_outlived_its_end_is_told() -> None:
 
 def test_deleted_ones_are_not_looked_at() -> None:
     assert judged(row("x", state="DELETED")).findings == ()
-
-
-def test_requests_are_summed_by_id_and_nonsense_is_left_out() -> None:
-    series = [
-        {
-            "labels": {"deployment": "accounts/acme/deployments/a"},
-            "values": [{"value": "1"}, {"value": "2.5"}],
-        },
-        {"labels": {"deployment": "a"}, "values": [{"value": "nan"}, {"value": None}, 7, {"value": "x"}]},
-        {"labels": None, "values": [{"value": "1"}]},
-        {"labels": {"deployment": "b"}, "values": None},
-    ]
-    assert requests_of(series) == {"a": 3.5, "b": 0.0}
 
 
 def test_a_diagnostic_points_to_the_entry() -> None:

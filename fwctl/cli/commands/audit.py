@@ -17,8 +17,9 @@ from fwctl.cli.prices import price_list
 from fwctl.cli.session import Session, load_specs, own_account, require_valid
 from fwctl.errors import Diagnostic, FwctlError, RefusedError, UsageError
 from fwctl.live.identity import LEAVING
-from fwctl.operate.audit import Audit, diagnostics, requests_of
+from fwctl.operate.audit import Audit, diagnostics
 from fwctl.operate.audit import audit as judge
+from fwctl.operate.daily_requests import requests_of
 from fwctl.planning.options import PlanOptions
 from fwctl.report.model import Report
 

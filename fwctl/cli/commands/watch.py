@@ -165,8 +165,9 @@ def _watch(
     paths: list[str] | None,
 ) -> Watch:
     from fwctl.cli.evidence_weighed import offline_evidence
+    from fwctl.cli.metrics_page import metrics_page
     from fwctl.cli.watch_loop import Watch
-    from fwctl.cli.watch_reading import Sources, metrics_page
+    from fwctl.cli.watch_reading import Sources
     from fwctl.operate.sinks import post
 
     page = metrics_page(call, session.account, *metrics)
