@@ -25,6 +25,7 @@ from fwctl.spec.sources import Sources, Span
 from fwctl.units import parse_duration
 
 KIND = "Watch"
+MOST = 1_000_000  # of any threshold; as many days from now are still a date
 API_VERSION = "fwctl/v1"
 TOP = ("apiVersion", "kind", "account", "rules", "sinks", "records")
 _SEVERITIES = {"critical": Severity.ERROR, "warning": Severity.WARNING, "info": Severity.NOTE}
@@ -148,8 +149,8 @@ class _Reader:
             value = float(text or "")
         except ValueError:
             value = -1.0
-        if not 0 <= value < 1e15:
-            self.wrong(span, f"{name} is a number from 0")
+        if not 0 <= value <= MOST:
+            self.wrong(span, f"{name} is a number from 0 to {MOST:,}")
             return None
         return value
 

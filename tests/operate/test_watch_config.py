@@ -8,7 +8,11 @@ import pytest
 
 from fwctl.errors import InvalidSpecError, Severity
 from fwctl.operate.rules import RULES
+from fwctl.operate.rules_model import Hit
+from fwctl.operate.watch import Look, judge
 from fwctl.operate.watch_config import WatchConfig, load_config, secrets
+from fwctl.operate.watch_state import State
+from tests.operate.support import ACCOUNT, NOW, PRICES, live
 
 HEAD = "apiVersion: fwctl/v1\nkind: Watch\n"
 ENVIRON = {"HOOK": "https://hooks.example/T0/secret", "BAD": "ftp://x"}
@@ -78,6 +82,8 @@ sinks:
         ("rules:\n  failed: {severity: bad}", 4, "FW202", "severity is one of"),
         ("rules:\n  failed: {enabled: 7}", 4, "FW202", "enabled is true or false"),
         ("rules:\n  queueing: {limit: -1}", 4, "FW202", "limit is a number from 0"),
+        ("rules:\n  idle-deletion: {days_before: 1e7}", 4, "FW202", "is a number from 0 to 1,000,000"),
+        ("stack: prod", 3, "FW201", "a file of kind Watch has no 'stack'"),
         ("rules:\n  queueing: {limit: [1]}", 4, "FW202", "limit is a number from 0"),
         ("sinks: {}", 3, "FW202", "sinks takes a list"),
         ("sinks: [x]", 3, "FW202", "a sink takes a mapping"),
@@ -129,3 +135,18 @@ def test_bytes_that_are_no_such_file_are_told(tmp_path: Path, data: bytes) -> No
     with pytest.raises(InvalidSpecError) as caught:
         load_config(Path("x.yaml"), {}, tmp_path)
     assert caught.value.diagnostics
+
+
+def test_the_highest_thresholds_can_be_judged(tmp_path: Path) -> None:
+    text = "rules:\n" + "".join(
+        f"  {rule.name}: {{{', '.join(f'{name}: 1e6' for name in rule.limits)}}}\n"
+        for rule in RULES
+        if rule.limits
+    )
+    quiet = live(min=0, ready=0, desired=0)
+    state = State(requests={"chat": NOW})
+    look = Look(NOW, ACCOUNT, {"chat": quiet, "new": live("new", "CREATING")}, None, PRICES)
+    told = judge(look, state, read(tmp_path, text).rules)
+    (deletion,) = [item for item in told if item.key == ("idle-deletion", "chat")]
+    assert isinstance(deletion.answer, Hit)
+    assert "the platform deletes it at about 4764-08-28" in deletion.answer.evidence
