@@ -47,8 +47,8 @@ def write_command(
     )
     page.blank()
     page.line(Span("Examples:", "bold"))
-    for example in examples:
-        page.raw(f"  {example}")
+    for line in (line for example in examples for line in example.splitlines()):
+        page.raw(f"  {line}")
 
 
 def write_group(page: Page, usage: str, text: str, sections: Mapping[str, Rows], *, common: bool) -> None:

@@ -20,6 +20,7 @@ def test_every_command_has_an_example_a_text_and_plain_ascii_help(entry: registr
     assert f"  fwctl {entry.name}" in shown.partition("Examples:")[2] or "Examples:" in shown
     assert load(entry).function.__doc__
     assert shown.isascii()
+    assert "\\n" not in shown
 
 
 def test_examples_use_options_that_exist() -> None:
