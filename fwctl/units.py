@@ -70,6 +70,11 @@ def format_gib(size_bytes: float) -> str:
     return f"{size_bytes / GIB:.2f} GiB"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 prompt`, `1,200 prompts`; the noun is one that takes an s."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def format_usd(amount: float | None, per: str = "") -> str:
     """Dollars with two decimals; `unknown` when the price is not known."""
     if amount is None:

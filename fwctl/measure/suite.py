@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fwctl.errors import UsageError
-from fwctl.measure.jsonl import numbered_lines, parse_line, wrong
+from fwctl.measure.jsonl import line_at, numbered_lines, parse_line, placed_lines, wrong
 from fwctl.measure.seen import Seen
 from fwctl.spec.closest import did_you_mean
 
@@ -54,6 +54,18 @@ class Suite:
     def prompts(self) -> Iterator[Prompt]:
         """The prompts, one at a time."""
         return (prompt for prompt, _ in _read(self.path))
+
+    def placed(self) -> Iterator[tuple[int, Prompt]]:
+        """The same, each with the byte where its line begins."""
+        for number, place, line in placed_lines(self.path):
+            yield place, _prompt(self.path, number, parse_line(self.path, number, line))[0]
+
+    def at(self, place: int) -> Prompt:
+        """The prompt at a byte that `placed` told. Raises UsageError, also when the file has changed."""
+        try:
+            return _prompt(self.path, 0, parse_line(self.path, 0, line_at(self.path, place)))[0]
+        except UsageError:
+            raise UsageError(f"{self.path} has changed while it was read") from None
 
 
 def load(path: Path) -> Suite:

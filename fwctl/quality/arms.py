@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from fwctl.errors import UsageError
@@ -16,7 +17,7 @@ LARGEST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """text: as the user wrote it. grades: (prompt, repeat) -> line of grades.jsonl."""
+    """text: as the user wrote it. grades: (prompt, repeat) -> outcome, type and note."""
 
     text: str
     target: str
@@ -60,15 +61,23 @@ def read_arm(cwd: Path, text: str) -> Arm:
     if not folder.is_dir():
         raise UsageError(f"{text} is no folder of an evaluation", next_steps=["fwctl eval run --out DIR"])
     summary = _evaluated(folder)
-    rows = list(read_grades(folder / NAME))
-    names = sorted({str(row["target"]) for row in rows})
+    names = sorted({str(row["target"]) for row in read_grades(folder / NAME)})
     if not wanted and len(names) > 1:
         raise UsageError(f"{text} holds several targets", next_steps=[f"{text}:{name}" for name in names])
     target = _target(wanted, names)
     if not isinstance(summary["quality"]["targets"].get(target), dict):
         raise UsageError(f"{text} has no such target; it has: {', '.join(names) or 'none'}")
-    grades = {(str(row["prompt_id"]), int(row["repeat"])): row for row in rows if row["target"] == target}
+    grades = {
+        (str(row["prompt_id"]), int(row["repeat"])): _compared(row)
+        for row in read_grades(folder / NAME)
+        if row["target"] == target
+    }
     return Arm(text, target, folder, summary, grades)
+
+
+def _compared(row: Row) -> Row:
+    """What comparisons look at; a large set has few outcomes and types, which are held once."""
+    return {"outcome": intern(row["outcome"]), "type": intern(row["type"]), "note": row.get("note")}
 
 
 def _target(wanted: str, names: list[str]) -> str:

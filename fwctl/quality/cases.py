@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
 from fwctl.errors import UsageError
 from fwctl.inference.grammar import problems as grammar_problems
 from fwctl.inference.structured import warnings
+from fwctl.measure.places import Places
 from fwctl.measure.suite import Prompt, Suite
 from fwctl.measure.target import Target
 from fwctl.quality.graders import GRADERS, problem, read
 from fwctl.quality.graders.boxed import function_problem
 from fwctl.quality.graders.means import Means
 from fwctl.quality.model import Spec
+from fwctl.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +32,31 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """All prompts of a suite by id. digest: of the graders with everything that decides a mark. sent: of
-    what is asked, without what is expected."""
+    """The checked prompts of a suite, read from its file when they are needed: a million of them take 16 MB.
+
+    digest: of the graders with everything that decides a mark. sent: of what is asked, without what is
+    expected. by_type: graded prompts of each type. default: see `load_cases`.
+    """
 
     suite: Suite
-    by_id: Mapping[str, Case]
     digest: str
     sent: str
+    by_type: Mapping[str, int]
+    default: str | None
+    places: Places = field(repr=False)
 
-    @property
-    def by_type(self) -> dict[str, int]:
-        """Graded prompts of each type."""
-        return dict(Counter(case.prompt.type for case in self.by_id.values() if case.spec))
+    def __iter__(self) -> Iterator[Case]:
+        """All in the order of the file."""
+        return (self._case(prompt) for prompt in self.suite.prompts())
+
+    def find(self, prompt_id: str) -> Case | None:
+        """The prompt with this id. Raises UsageError when the file cannot be read any more."""
+        found = (self.suite.at(place) for place in self.places.of(prompt_id))
+        return next((self._case(prompt) for prompt in found if prompt.id == prompt_id), None)
+
+    def _case(self, prompt: Prompt) -> Case:
+        spec = read(prompt.grader, prompt.expected, self.default)
+        return Case(prompt, spec if isinstance(spec, Spec) else None)
 
 
 def load_cases(suite: Suite, means: Means, *, default: str | None = None) -> Cases:
@@ -49,10 +64,10 @@ def load_cases(suite: Suite, means: Means, *, default: str | None = None) -> Cas
 
     default: grader of prompts that name none but expect something. Raises UsageError, naming the prompt.
     """
-    found: dict[str, Case] = {}
+    places, by_type = Places(), Counter[str]()
     digest, sent = sha256(), sha256()
     functions: set[str] = set()
-    for prompt in suite.prompts():
+    for place, prompt in suite.placed():
         spec = read(prompt.grader, prompt.expected, default)
         if isinstance(spec, Spec):
             wrong = problem(spec, prompt.body.get("response_format")) or _unserved(spec, means)
@@ -67,16 +82,18 @@ def load_cases(suite: Suite, means: Means, *, default: str | None = None) -> Cas
                 f"{suite.path}: prompt {prompt.id[:80]!r}: {wrong}", next_steps=["see docs/eval.md, Graders"]
             )
         assert not isinstance(spec, str)
-        found[prompt.id] = Case(prompt, spec)
+        places.add(prompt.id, place)
         sent.update(json.dumps([prompt.id, prompt.body], sort_keys=True).encode() + b"\n")
         if spec is not None:
+            by_type[prompt.type] += 1
             row = [prompt.id, spec.kind, spec.expected, dict(spec.options)]
             digest.update(json.dumps(row, sort_keys=True).encode() + b"\n")
     for model in (means.judge, means.embeddings):
         digest.update(repr(model and (model.model, model.endpoint.url)).encode())
     for function in sorted(functions):
         digest.update((means.folder / function.rpartition(":")[0]).read_bytes())
-    return Cases(suite, found, f"sha256:{digest.hexdigest()}", f"sha256:{sent.hexdigest()}")
+    marks, asked = (f"sha256:{item.hexdigest()}" for item in (digest, sent))
+    return Cases(suite, marks, asked, by_type, default, places)
 
 
 def _unserved(spec: Spec, means: Means) -> str | None:
@@ -93,7 +110,7 @@ def request_warnings(cases: Cases, targets: Sequence[Target]) -> list[str]:
     for target, _, body in _structured(cases, targets):
         for warning in warnings(str(body.get("model")), body["response_format"], body["messages"], body):
             counts[f"{target.name}: {warning}"] += 1
-    return [f"{text} ({count} prompts)" for text, count in sorted(counts.items())]
+    return [f"{text} ({counted(count, 'prompt')})" for text, count in sorted(counts.items())]
 
 
 def require_grammars(cases: Cases, targets: Sequence[Target]) -> None:
@@ -105,8 +122,8 @@ def require_grammars(cases: Cases, targets: Sequence[Target]) -> None:
 
 def _structured(cases: Cases, targets: Sequence[Target]) -> Iterator[tuple[Target, Case, dict[str, Any]]]:
     """Every request with a response format."""
-    for target in targets:
-        for case in cases.by_id.values():
+    for case in cases:
+        for target in targets:
             body = target.body(case.prompt.body)
             if isinstance(body.get("response_format"), Mapping):
                 yield target, case, body

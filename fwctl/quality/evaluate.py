@@ -23,7 +23,7 @@ from fwctl.quality.graders.means import Means
 from fwctl.quality.grading import NAME, ONLY_REASONING, grade_run, last_attempts, read_grades
 from fwctl.quality.outlook import DISCORDANCE, MARGIN, outlook, percent
 from fwctl.quality.retries import CAP, retry_cut_answers
-from fwctl.quality.structured_counts import lost_reasoning, structured_counts
+from fwctl.quality.structured_counts import formats_of, lost_reasoning, structured_counts
 from fwctl.quality.totals import totals
 from fwctl.records.atomic import replace_file
 
@@ -101,8 +101,9 @@ def _quality(evaluation: Evaluation, given_up: Mapping[str, str]) -> dict[str, A
     warnings = request_warnings(cases, plan.targets)
     warnings += _used_up(read_grades(plan.out / NAME))
     last = last_attempts(plan.records)
-    structured = structured_counts(read_answers(plan.records), last, cases, plan.targets)
-    warnings += lost_reasoning(read_answers(plan.records), last, cases, plan.targets)
+    formats = formats_of(cases, plan.targets)
+    structured = structured_counts(read_answers(plan.records), last, formats)
+    warnings += lost_reasoning(read_answers(plan.records), formats)
     for name, figures in found.items():
         figures["structured"] = structured.get(name)
         if name in given_up:

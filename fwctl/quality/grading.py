@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from fwctl.quality.degenerate import degenerate
 from fwctl.quality.graders import GRADERS, module_of
 from fwctl.quality.graders.means import Means
 from fwctl.quality.model import Grade, Item, Outcome
-from fwctl.records.atomic import replace_file
+from fwctl.records.atomic import replacing
 
 NAME = "grades.jsonl"
 # Answers that are graded at a time: what a Ctrl-C may cost, and one batch of a child or an endpoint.
@@ -81,13 +81,19 @@ def attempt_of(row: Row) -> int:
 
 
 def last_attempts(records: Path) -> dict[Key, int]:
-    """The highest attempt of every measured answer; more than 1 where a cut-off answer was asked again."""
+    """The highest attempt of every answer that was asked again; of all others it is 1."""
     found: dict[Key, int] = {}
     for row in read_answers(records):
-        if row["measured"] or attempt_of(row) > 1:
+        if (attempt := attempt_of(row)) > 1:
             key = key_of(row)
-            found[key] = max(found.get(key, 1), attempt_of(row))
+            found[key] = max(found.get(key, 1), attempt)
     return found
+
+
+def is_last(row: Row, last: Mapping[Key, int]) -> bool:
+    """True for the record that stands for its answer: measured, or the last of several attempts."""
+    attempt = attempt_of(row)
+    return (row["measured"] or attempt > 1) and attempt == last.get(key_of(row), 1)
 
 
 def broken(row: Row, case: Case) -> tuple[Outcome, str] | None:
@@ -111,17 +117,17 @@ def broken(row: Row, case: Case) -> tuple[Outcome, str] | None:
 
 
 def _batches(
-    records: Path, last: Mapping[Key, int], done: set[Key], cases: Cases, means: Means
+    records: Path, last: Mapping[Key, int], done: set[int], cases: Cases, means: Means
 ) -> Iterator[list[Grade]]:
     waiting: dict[str, list[tuple[Row, Case]]] = defaultdict(list)
     at_once: list[Grade] = []
     for row in read_answers(records):
-        key = key_of(row)
-        if key in done or last.get(key) != attempt_of(row):
+        if not is_last(row, last) or hash(key_of(row)) in done:
             continue
-        case = cases.by_id.get(key[1])
+        case = cases.find(row["prompt_id"])
         if case is None:
-            raise UsageError(f"{records} holds the prompt {key[1][:80]!r}, which the suite does not have")
+            name = row["prompt_id"][:80]
+            raise UsageError(f"{records} holds the prompt {name!r}, which the suite does not have")
         known = _known(row, case)
         if known is not None:
             at_once.append(known)
@@ -182,20 +188,20 @@ def _grade(row: Row, case: Case, outcome: Outcome, *, score: float | None, note:
     return Grade(target, prompt_id, repeat, case.prompt.type, kind, outcome.value, score, note)
 
 
-def _keep_good_lines(path: Path) -> set[Key]:
-    """Drop a last line that was cut off, and answers whose grader failed; the keys that are graded."""
+def _keep_good_lines(path: Path) -> set[int]:
+    """Drop a last line that was cut off, and answers whose grader failed; hashes of the keys of the rest."""
+    done: set[int] = set()
     if not path.exists():
-        return set()
-    good = [row for row in read_grades(path) if row["outcome"] != Outcome.UNGRADED]
+        return done
     try:
-        replace_file(path, _lines(good))
+        with replacing(path) as file:
+            for row in read_grades(path):
+                if row["outcome"] != Outcome.UNGRADED:
+                    file.write(json.dumps(row).encode() + b"\n")
+                    done.add(hash(key_of(row)))
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
-    return {key_of(row) for row in good}
-
-
-def _lines(rows: Iterable[Row]) -> bytes:
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+    return done
 
 
 def _grade_of(line: bytes, path: Path, number: int) -> Row:

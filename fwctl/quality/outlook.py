@@ -9,6 +9,7 @@ from typing import Any
 
 from fwctl.stats.binomial import z_value
 from fwctl.stats.noninferiority import pairs_needed, smallest_margin
+from fwctl.units import counted
 
 # How often two arms of equal quality disagree. 6 % is what 16-bit against FP8 commonly shows; an A/A run
 # tells the figure of a deployment's own noise.
@@ -101,19 +102,20 @@ def sentences(found: Outlook) -> list[str]:
     """The same for people, a line each."""
     if not found.n_prompts:
         return ["No prompt of this suite names a grader or an expected answer: nothing can be graded."]
-    many = f"{found.n_prompts} graded prompts"
+    many = counted(found.n_prompts, "graded prompt")
     if found.repeats > 1:
-        many += f" x {found.repeats} repeats = {found.n_pairs} pairs"
+        many += f" x {found.repeats} repeats = {found.n_pairs:,} pairs"
     lines = []
     lines.append(
         f"{many}: at {percent(found.discordance)} discordance this suite can rule out a loss of "
         f"{points(found.rules_out)} and show one of {points(found.shows)} ({percent(POWER)} power)."
     )
     if not found.enough:
+        prompts = counted(found.missing_prompts, "more prompt")
+        repeats = counted(found.missing_repeats, "more repeat")
         lines.append(
-            f"To rule out {points(found.margin)} it takes {found.pairs_needed} pairs: "
-            f"{found.missing_prompts} more prompts, or {found.missing_repeats} more repeats if answers "
-            "vary from one repeat to the next."
+            f"To rule out {points(found.margin)} it takes {counted(found.pairs_needed, 'pair')}: "
+            f"{prompts}, or {repeats} if answers vary from one repeat to the next."
         )
     elif found.repeats > 1:
         lines.append("Repeats count in full only as far as answers vary from one repeat to the next.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from fwctl.measure.sender import open_session, send
 from fwctl.measure.target import Target
 from fwctl.quality.answers import read_answers
 from fwctl.quality.cases import Cases
-from fwctl.quality.grading import Key, attempt_of, key_of, last_attempts
+from fwctl.quality.grading import Key, attempt_of, is_last, key_of, last_attempts
 
 Row = Mapping[str, Any]
 CAP = 16384
@@ -45,48 +45,50 @@ def retry_cut_answers(
 
     Works on from what an interrupted call did. Raises OSError when the file cannot be written.
     """
-    sent = 0
-    while todo := _cut(records, cases, {target.name: target for target in targets}, cap):
-        asyncio.run(_send_all(todo, records, concurrency))
-        sent += len(todo)
-    return sent
+    total, by_name = 0, {target.name: target for target in targets}
+    while sent := asyncio.run(_send_all(_cut(records, cases, by_name, cap), records, concurrency)):
+        total += sent
+    return total
 
 
-def _cut(records: Path, cases: Cases, targets: Mapping[str, Target], cap: int) -> list[_Todo]:
-    """Cut-off structured answers that may still grow."""
-    last, found = last_attempts(records), dict[Key, _Todo]()
+def _cut(records: Path, cases: Cases, targets: Mapping[str, Target], cap: int) -> Iterator[_Todo]:
+    """Cut-off structured answers that may still grow; what is appended meanwhile is of a later attempt."""
+    last, given = last_attempts(records), set[Key]()
     for row in read_answers(records):
-        key, attempt = key_of(row), attempt_of(row)
-        target, case = targets.get(key[0]), cases.by_id.get(key[1])
-        if last.get(key) != attempt or row.get("error_class") != ErrorClass.LENGTH:
+        if row.get("error_class") != ErrorClass.LENGTH or not is_last(row, last) or key_of(row) in given:
             continue
+        target, case = targets.get(row["target"]), cases.find(row["prompt_id"])
         if target is None or case is None:
             continue
-        body = target.body(case.prompt.body)
-        tokens = _tokens(body, attempt, cap)
-        larger = next_max_tokens(tokens, cap)
+        body, attempt = target.body(case.prompt.body), attempt_of(row)
+        larger = next_max_tokens(_tokens(body, attempt, cap), cap)
         if body.get("response_format") and larger is not None:
-            found[key] = _Todo(target, {**body, "max_tokens": larger}, row, attempt + 1)
-    return list(found.values())
+            given.add(key_of(row))
+            yield _Todo(target, {**body, "max_tokens": larger}, row, attempt + 1)
 
 
 def _tokens(body: Mapping[str, Any], attempt: int, cap: int) -> int:
     """What the last attempt was allowed: every one before it doubled the first."""
     first = body.get("max_tokens")
     tokens = first if isinstance(first, int) else UNSAID
-    return int(min(tokens * 2 ** (attempt - 1), max(cap, tokens)))
+    doublings = min(attempt - 1, cap.bit_length())  # more would be above the cap, whatever a file says
+    return min(tokens << doublings, max(cap, tokens))
 
 
-async def _send_all(todo: Sequence[_Todo], records: Path, concurrency: int) -> None:
-    slots = asyncio.Semaphore(concurrency)
+async def _send_all(todo: Iterator[_Todo], records: Path, concurrency: int) -> int:
+    """Send as many at a time; how many there were."""
+    sent = 0
     with records.open("a", encoding="utf-8") as file:
         async with open_session(concurrency) as session:
 
-            async def one(item: _Todo) -> None:
-                async with slots:
+            async def slot() -> None:
+                nonlocal sent
+                for item in todo:
+                    sent += 1
                     await _send(session, item, file)
 
-            await asyncio.gather(*(one(item) for item in todo))
+            await asyncio.gather(*(slot() for _ in range(concurrency)))
+    return sent
 
 
 async def _send(session: Any, item: _Todo, file: TextIO) -> None:

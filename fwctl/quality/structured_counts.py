@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from sys import intern
 from typing import Any
 
 from fwctl.inference.failures import ErrorClass
@@ -14,11 +15,13 @@ from fwctl.quality.grading import Key, attempt_of, key_of
 from fwctl.stats.binomial import wilson
 
 Row = Mapping[str, Any]
+# Hash of (target, prompt) -> type of the response format that is sent.
+Formats = Mapping[int, str]
 _CLASSES = (ErrorClass.INVALID_JSON, ErrorClass.SCHEMA_VIOLATION, ErrorClass.LENGTH, ErrorClass.EMPTY)
 
 
 def structured_counts(
-    rows: Iterable[Row], last: Mapping[Key, int], cases: Cases, targets: Sequence[Target]
+    rows: Iterable[Row], last: Mapping[Key, int], formats: Formats
 ) -> dict[str, dict[str, Any]]:
     """By target, for those that sent a response format.
 
@@ -26,16 +29,15 @@ def structured_counts(
     answers that ran away into it, a part of invalid_json. retries and wasted_tokens: requests beyond the
     first and the output of those that were cut off. reasoning_only: cut off before the first visible word.
     """
-    formats = _formats(cases, targets)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         key, attempt = key_of(row), attempt_of(row)
-        kind = formats.get(key[:2])
-        if kind is None or key not in last:
+        kind = formats.get(hash(key[:2]))
+        if kind is None:
             continue
         count = counts[key[0]]
-        if attempt < last[key]:
+        if attempt < last.get(key, 1):
             count["retries"] += 1
             count["wasted_tokens"] += int(row.get("output_tokens") or 0)
             continue
@@ -44,17 +46,14 @@ def structured_counts(
     return {name: _figures(count, kinds[name]) for name, count in sorted(counts.items())}
 
 
-def lost_reasoning(
-    rows: Iterable[Row], last: Mapping[Key, int], cases: Cases, targets: Sequence[Target]
-) -> list[str]:
+def lost_reasoning(rows: Iterable[Row], formats: Formats) -> list[str]:
     """Targets that reasoned, but not once where a json_schema was asked for. It is seen in the answers, so
     it holds for deployments too, whose name does not tell their model."""
-    formats = _formats(cases, targets)
     seen: dict[str, Counter[tuple[bool, bool]]] = defaultdict(Counter)
     for row in rows:
-        key = key_of(row)
-        if key in last and row.get("error_class") is None:
-            under_schema = formats.get(key[:2]) == "json_schema"
+        if (row["measured"] or attempt_of(row) > 1) and row.get("error_class") is None:
+            key = key_of(row)
+            under_schema = formats.get(hash(key[:2])) == "json_schema"
             seen[key[0]][under_schema, _reasoned(row)] += 1
     return [
         f"{name}: it reasoned in {count[False, True]} answers, and in none of {count[True, False]} with "
@@ -98,12 +97,12 @@ def _figures(count: Counter[str], kinds: Counter[str]) -> dict[str, Any]:
     }
 
 
-def _formats(cases: Cases, targets: Sequence[Target]) -> dict[tuple[str, str], str]:
-    """(target, prompt) -> type of the response format that is sent."""
-    found = {}
-    for target in targets:
-        for name, case in cases.by_id.items():
+def formats_of(cases: Cases, targets: Sequence[Target]) -> Formats:
+    """Of every prompt that a target gets with one."""
+    found: dict[int, str] = {}
+    for case in cases:
+        for target in targets:
             wanted = target.body(case.prompt.body).get("response_format")
             if isinstance(wanted, Mapping) and wanted.get("type") != "text":
-                found[target.name, name] = str(wanted.get("type"))
+                found[hash((target.name, case.prompt.id))] = intern(str(wanted.get("type")))
     return found

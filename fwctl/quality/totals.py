@@ -31,14 +31,14 @@ LEAST_FOR_ZERO = 10
 class _Tally:
     counts: Counter[str] = field(default_factory=Counter)
     notes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    prompts: set[str] = field(default_factory=set)
+    prompts: set[int] = field(default_factory=set)  # hashes
 
     def add(self, row: Row) -> None:
         self.counts[row["outcome"]] += 1
         if row["outcome"] in (Outcome.FAILED, Outcome.UNGRADED):
             self.notes[row["outcome"]][str(row.get("note") or "no reason given")[:_LONGEST_NOTE]] += 1
         if row["outcome"] in GRADED:
-            self.prompts.add(row["prompt_id"])
+            self.prompts.add(hash(row["prompt_id"]))
 
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = {"n": self.counts.total()}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from fwctl.errors import Diagnostic, Severity
 from fwctl.report.layout import Page, Span, columns, safe
 from fwctl.report.model import Report
+from fwctl.units import counted
 
 _STYLE = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "cyan"}
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
@@ -43,7 +44,7 @@ def count_line(diagnostics: Sequence[Diagnostic]) -> str:
     for severity in _ORDER:
         number = sum(item.severity is severity for item in diagnostics)
         if number:
-            parts.append(f"{number} {severity.value}{'s' if number > 1 else ''}")
+            parts.append(counted(number, severity.value))
     return ", ".join(parts)
 
 

@@ -19,6 +19,7 @@ from fwctl.report.json import plain
 from fwctl.report.layout import Style
 from fwctl.report.model import Report
 from fwctl.report.values import has_changes
+from fwctl.units import counted
 
 MOST_OF_A_KIND = 10  # annotations of one severity that GitHub shows for a step; 50 for a job
 LONGEST_MESSAGE_BYTES = 4096  # longer messages are cut by the page
@@ -120,7 +121,7 @@ def _annotations(found: list[Finding], style: Style) -> Iterator[str]:
         word = found[0].severity.value
         yield command_line(
             _COMMANDS[found[0].severity],
-            f"and {rest} more {word}{'s' if rest > 1 else ''}; the step summary lists them",
+            f"and {counted(rest, f'more {word}')}; the step summary lists them",
             title="fwctl",
         )
 

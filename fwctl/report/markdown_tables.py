@@ -10,7 +10,7 @@ from fwctl.report.markdown_text import code, escape, folded, prose, table
 from fwctl.report.model import Report
 from fwctl.report.status_text import replicas
 from fwctl.report.values import per_hour, value
-from fwctl.units import short_duration
+from fwctl.units import counted, short_duration
 
 _VERDICT = {"fits": "✅", "tight": "⚠️", "does-not-fit": "❌", "unknown": "❔"}
 _OUTCOME = {"done": "✅", "failed": "❌", "in_progress": "⏳"}
@@ -23,7 +23,7 @@ def validate(report: Report) -> list[str]:
 def validate_numbers(report: Report) -> list[str]:
     names, files = len(report.body["deployments"]), len(report.body["files"])
     found = Counter(item.severity.value for item in report.diagnostics)
-    told = ", ".join(f"{number} {word}{'s' if number > 1 else ''}" for word, number in found.items())
+    told = ", ".join(counted(number, word) for word, number in found.items())
     return [
         f"## fwctl validate: {'valid' if report.ok else 'invalid'}",
         "",

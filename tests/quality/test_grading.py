@@ -13,7 +13,7 @@ from fwctl.errors import UsageError
 from fwctl.measure.target import Target
 from fwctl.quality.cases import load_cases, request_warnings, require_grammars
 from fwctl.quality.grading import grade_run, last_attempts, read_grades
-from fwctl.quality.structured_counts import lost_reasoning, structured_counts
+from fwctl.quality.structured_counts import formats_of, lost_reasoning, structured_counts
 from fwctl.quality.totals import problems, totals
 from tests.quality.runs import record, write_records, write_suite
 from tests.quality.support import means
@@ -96,7 +96,7 @@ def test_warm_up_and_all_attempts_but_the_last_are_left_out(tmp_path: Path) -> N
     grade_run(tmp_path, cases, means(tmp_path))
     assert grades(tmp_path)["a"]["outcome"] == "right"
     last = last_attempts(tmp_path / "records.jsonl")
-    found = structured_counts(rows, last, cases, [Target("m", "http://x", "m")])["m"]
+    found = structured_counts(rows, last, formats_of(cases, [Target("m", "http://x", "m")]))["m"]
     assert (found["n"], found["retries"], found["wasted_tokens"]) == (1, 2, 24)
     assert (found["valid"]["value"], found["formats"]) == (1.0, {"json_object": 1})
 
@@ -105,14 +105,13 @@ def test_reasoning_that_a_schema_switched_off_is_seen_in_the_answers(tmp_path: P
     schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
     cases = write_suite(tmp_path, [{"id": "a", **EXACT}, {"id": "b", **EXACT, "response_format": schema}])
     free, bound = record("a", "yes", reasoning_tokens=50), record("b", "{}", reasoning_tokens=None)
-    last = {("m", "a", 0): 1, ("m", "b", 0): 1}
-    targets = [Target("m", "http://x", "accounts/acme/deployments/d")]
-    told = lost_reasoning([free, bound], last, cases, targets)
+    formats = formats_of(cases, [Target("m", "http://x", "accounts/acme/deployments/d")])
+    told = lost_reasoning([free, bound], formats)
     assert "it reasoned in 1 answers, and in none of 1 with json_schema" in told[0]
-    assert lost_reasoning([free, bound | {"reasoning_tokens": 9}], last, cases, targets) == []
-    assert lost_reasoning([free | {"reasoning_tokens": 0}, bound], last, cases, targets) == []
+    assert lost_reasoning([free, bound | {"reasoning_tokens": 9}], formats) == []
+    assert lost_reasoning([free | {"reasoning_tokens": 0}, bound], formats) == []
     unsaid = free | {"reasoning_tokens": None, "ttft_s": 0.1, "ttfv_s": 2.0}
-    assert len(lost_reasoning([unsaid, bound], last, cases, targets)) == 1
+    assert len(lost_reasoning([unsaid, bound], formats)) == 1
 
 
 def test_an_interrupted_grading_goes_on_behind_a_torn_line(tmp_path: Path) -> None:

@@ -21,14 +21,14 @@ def test_500_prompts_rule_out_2_7_points_and_show_3_1() -> None:
     assert found.shows == pytest.approx(0.03069, abs=1e-5)
     told = "\n".join(sentences(found))
     assert "rule out a loss of 2.7 points and show one of 3.1 points" in told
-    assert "928 pairs: 428 more prompts, or 1 more repeats" in told
+    assert "928 pairs: 428 more prompts, or 1 more repeat" in told
 
 
 def test_repeats_count_as_pairs_with_a_caution() -> None:
     found = outlook({"chat": 300, "math": 200}, repeats=2)
     assert (found.n_pairs, found.enough, found.missing_repeats) == (1000, True, 0)
     told = sentences(found)
-    assert told[0].startswith("500 graded prompts x 2 repeats = 1000 pairs")
+    assert told[0].startswith("500 graded prompts x 2 repeats = 1,000 pairs")
     assert "Repeats count in full only" in told[1]
     # sqrt(0.06 / 600) * 2.4865 = 0.02486 and sqrt(0.06 / 400) * 2.4865 = 0.03045.
     assert told[2] == "By type it can rule out: chat 2.5 points, math 3.0 points."
