@@ -24,7 +24,6 @@ from tests.operate.support import ACCOUNT, NOW, PRICES, entry, live, spec
 
 OWN = entry("chat", slo__ttft_p95_ms=800, slo__error_rate="0.5%")
 PROMTOOL = shutil.which("promtool")
-LABELS = 'base_model="m",deployment_account="acme"'
 # Values of `chat`, minute by minute.
 MINUTES = 40
 SERIES: dict[str, list[float]] = {
@@ -35,6 +34,14 @@ SERIES: dict[str, list[float]] = {
 LATENCIES = {
     "latency_to_first_token_ms": [300.0] * 8 + [900.0] * 7 + [300.0] * 3 + [900.0] * 12 + [300.0] * 10,
     "latency_prefill_queue_ms": [10.0] * 20 + [9000.0] * 10 + [10.0] * 10,
+}
+# Values of `plain`, which has no objective of its own and two rows of each series.
+PLAIN: dict[str, list[float]] = {
+    'generator_kv_blocks_fraction:avg_by_deployment{row="1"}': [0.2] * 40,
+    'generator_kv_blocks_fraction:avg_by_deployment{row="2"}': [0.95] * 6 + [0.2] * 34,
+    'request_counter_total:sum_by_deployment{row="1"}': [1.0] * 40,
+    'request_counter_total:sum_by_deployment{row="2"}': [1.0] * 40,
+    'requests_error_total:sum_by_deployment{http_code="503"}': [0.015] * 20 + [0.03] * 7 + [0.0] * 13,
 }
 EDGES = (100, 500, 1000, 5000)  # a value above the last one lies in the open bucket
 
@@ -105,39 +112,44 @@ def all_series() -> dict[str, list[float]]:
     found = dict(SERIES)
     for name, values in LATENCIES.items():
         found |= dict(buckets(name, values))
-    return found
+    own = {labelled(name, "chat"): values for name, values in found.items()}
+    return own | {labelled(name, "plain"): values for name, values in PLAIN.items()}
 
 
-def labelled(series: str) -> str:
+def labelled(series: str, id_: str) -> str:
     name, _, rest = series.partition("{")
     more = f",{rest.rstrip('}')}" if rest else ""
-    return f'{name}{{{LABELS},deployment="accounts/acme/deployments/chat",deployment_id="chat"{more}}}'
+    return f'{name}{{deployment="accounts/acme/deployments/{id_}",deployment_id="{id_}"{more}}}'
 
 
-def firing_by_watch() -> dict[str, set[int]]:
-    """Alert -> minutes at which it fires, by the built-in rules on pages of these series."""
+def firing_by_watch() -> dict[tuple[str, str], set[int]]:
+    """Alert and deployment -> minutes at which it fires, by the built-in rules on pages of these series."""
     state, found = State(), {}
+    running = {"chat": live(), "plain": live("plain")}
     for minute in range(MINUTES):
         now = NOW + timedelta(minutes=minute)
         stamp = round(now.timestamp() * 1000)
-        text = "".join(
-            f"{labelled(name)} {values[minute]} {stamp}\n" for name, values in all_series().items()
-        )
-        look = Look(now, ACCOUNT, {"chat": live()}, spec(OWN), PRICES, True, parse_page(text, now), now)
+        text = "".join(f"{name} {values[minute]} {stamp}\n" for name, values in all_series().items())
+        look = Look(now, ACCOUNT, running, spec(OWN), PRICES, True, parse_page(text, now), now)
         remember(state, look)
         step(state, judge(look, state), now)
         for alert in state.firing():
-            found.setdefault(f"fwctl_{alert.rule.replace('-', '_')}", set()).add(minute)
+            key = (f"fwctl_{alert.rule.replace('-', '_')}", alert.subject)
+            found.setdefault(key, set()).add(minute)
     return found
 
 
 # By hand: true from, hold 5; not true from, resolve 5.
 EXPECTED = {
-    "fwctl_kv_nearly_full": set(range(10, 22)),  # 5 + 5 to 17 + 5
-    "fwctl_error_rate": set(range(15, 24)),  # 0.015 / 2 = 0.75 % from 10 to 19
+    ("fwctl_kv_nearly_full", "chat"): set(range(10, 22)),  # 5 + 5 to 17 + 5
+    ("fwctl_kv_nearly_full", "plain"): set(range(5, 11)),  # the higher of its rows, 0 + 5 to 6 + 5
+    # 0.015 / 2 = 0.75 % from 10 to 19, over its own 0.5 %
+    ("fwctl_error_rate", "chat"): set(range(15, 24)),
+    # 0.75 % is under the default of 1 %; 0.03 / (1 + 1) = 1.5 % from 20 to 27 is not
+    ("fwctl_error_rate", "plain"): set(range(25, 32)),
     # 900 from 8 to 15, again from 18 before it resolves at 20, until 30
-    "fwctl_slow_first_token": set(range(13, 35)),
-    "fwctl_queueing": set(range(25, 35)),  # beyond the last edge, which is over the limit
+    ("fwctl_slow_first_token", "chat"): set(range(13, 35)),
+    ("fwctl_queueing", "chat"): set(range(25, 35)),  # beyond the last edge, which is over the limit
 }
 
 
@@ -155,13 +167,17 @@ def test_prometheus_alerts_at_the_same_minutes(tmp_path: Path) -> None:
         {
             "eval_time": f"{minute}m",
             "alertname": name,
-            "exp_alerts": [expected(name, rows)] if minute in EXPECTED.get(name, set()) else [],
+            "exp_alerts": [
+                expected(name, id_, rows)
+                for (alert, id_), minutes in EXPECTED.items()
+                if alert == name and minute in minutes
+            ],
         }
         for name in names
         for minute in range(MINUTES)
     ]
     series = [
-        {"series": labelled(name), "values": " ".join(f"{value:g}" for value in values)}
+        {"series": name, "values": " ".join(f"{value:g}" for value in values)}
         for name, values in all_series().items()
     ]
     document = {
@@ -174,11 +190,11 @@ def test_prometheus_alerts_at_the_same_minutes(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def expected(name: str, rows: str) -> dict[str, Any]:
+def expected(name: str, id_: str, rows: str) -> dict[str, Any]:
     row = named(name, yaml.safe_load(rows)["groups"][0]["rules"])
     return {
-        "exp_labels": {**row["labels"], "deployment_id": "chat"},
+        "exp_labels": {**row["labels"], "deployment_id": id_},
         "exp_annotations": {
-            "summary": row["annotations"]["summary"].replace("{{ $labels.deployment_id }}", "chat")
+            "summary": row["annotations"]["summary"].replace("{{ $labels.deployment_id }}", id_)
         },
     }
