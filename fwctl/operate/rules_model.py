@@ -66,7 +66,7 @@ def objective(entry: Deployment, path: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The whole account at one look. None: not known. page_age_s: of the newest trusted reading."""
+    """The whole account at one look. None: not known. metrics_age_s: of the newest reading of the page."""
 
     now: datetime
     subjects: tuple[Subject, ...]

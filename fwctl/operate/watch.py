@@ -63,8 +63,8 @@ def remember(state: State, look: Look) -> None:
         if metrics is not None and metrics.requests_per_s:
             state.requests[id_] = look.now
         known = look.last_requests.get(id_)
-        if known is not None and known > state.requests.get(id_, known.min.replace(tzinfo=known.tzinfo)):
-            state.requests[id_] = known
+        if known is not None:
+            state.requests[id_] = max(known, state.requests.get(id_, known))
     for kept in (state.seen, state.requests):
         for id_ in [id_ for id_ in kept if id_ not in alive]:
             del kept[id_]
@@ -87,16 +87,16 @@ def subjects(look: Look, state: State) -> list[Subject]:
         name = label_of(item, entry)
         found.append(
             Subject(
-                item,
-                look.now,
-                entry,
-                _trusted(look, id_),
-                state.seen.get(id_, ("", None))[1],
-                look.typical_starts.get(str(item.fields.get("model"))),
-                state.requests.get(id_),
-                look.tested.get(name),
-                usd_per_replica_hour(item, look.prices, {}),
-                look.speculation.get(id_) or look.speculation.get(name) or {},
+                live=item,
+                now=look.now,
+                entry=entry,
+                metrics=_trusted(look, id_),
+                state_since=state.seen.get(id_, ("", None))[1],
+                typical_start_s=look.typical_starts.get(str(item.fields.get("model"))),
+                last_request=state.requests.get(id_),
+                tested_replicas=look.tested.get(name),
+                usd_per_replica_hour=usd_per_replica_hour(item, look.prices, {}),
+                speculation=look.speculation.get(id_) or look.speculation.get(name) or {},
             )
         )
     return found
@@ -120,15 +120,15 @@ def account_of(look: Look, found: list[Subject]) -> Account:
     metrics = [item.metrics for item in found if item.metrics is not None]
     rates = [item.requests_per_s for item in metrics if item.requests_per_s is not None]
     return Account(
-        look.now,
-        tuple(found),
-        _usd_per_hour(found),
-        (look.spec.budget.get("ceiling_usd_per_hour") if look.spec else None),
-        sum(rates) * 60 if rates else None,
-        look.requests_per_minute_limit,
-        look.metrics_wanted,
-        _page_age_s(look),
-        look.page_error,
+        now=look.now,
+        subjects=tuple(found),
+        usd_per_hour=_usd_per_hour(found),
+        budget_usd_per_hour=look.spec.budget.get("ceiling_usd_per_hour") if look.spec else None,
+        requests_per_minute=sum(rates) * 60 if rates else None,
+        requests_per_minute_limit=look.requests_per_minute_limit,
+        metrics_wanted=look.metrics_wanted,
+        metrics_age_s=_page_age_s(look),
+        metrics_error=look.page_error,
     )
 
 
@@ -182,13 +182,13 @@ def _sample(item: LiveDeployment, metrics: DeploymentMetrics | None) -> Sample:
     counts, gpus = item.replicas, item.fields.get("accelerator.count")
     tags = item.fields.get("tags")
     base = Sample(
-        item.deployment_id,
-        str(item.fields.get("model") or "unknown"),
-        _text(item.fields.get("accelerator.type")),
-        gpus if isinstance(gpus, int) else None,
-        counts.ready,
-        counts.pending + counts.downloading + counts.initializing,
-        item.marker.name if item.marker else None,
+        deployment_id=item.deployment_id,
+        model=str(item.fields.get("model") or "unknown"),
+        accelerator=_text(item.fields.get("accelerator.type")),
+        gpus=gpus if isinstance(gpus, int) else None,
+        ready=counts.ready,
+        starting=counts.pending + counts.downloading + counts.initializing,
+        name=item.marker.name if item.marker else None,
         tags={str(key): str(value) for key, value in tags.items()} if isinstance(tags, Mapping) else {},
     )
     if metrics is None:
