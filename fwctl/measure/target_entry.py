@@ -17,7 +17,7 @@ from fwctl.measure.key_entry import (
     without_key,
 )
 from fwctl.measure.objectives import slo_seconds
-from fwctl.measure.target import Target, is_fireworks, url_problem
+from fwctl.measure.target import Target, is_fireworks, is_key, url_problem
 from fwctl.spec import environment, values
 from fwctl.spec.groups import Group, group_of
 from fwctl.spec.mistakes import described
@@ -188,14 +188,24 @@ class Entry:
     def _key(self) -> str | None:
         """Name of the variable. The Fireworks key goes to Fireworks and nowhere else."""
         key, url = self.checked.values.get(KEY), self._fireworks()
-        if key is None:
-            return FIREWORKS_KEY if url and self.reader.run.environ.get(FIREWORKS_KEY) else None
+        if key is None and (not url or KEY in self.checked.places):  # the latter is wrong, and told
+            return None
         if key == FIREWORKS_KEY and not url:
             self._wrong("FW207", KEY, NOT_THERE, A_KEY_OF_ITS_OWN)
-        elif self.reader.run.need_secrets and not self.reader.run.environ.get(key):
+        elif self.reader.run.need_secrets:
+            self._require_set(key or FIREWORKS_KEY)
+        return str(key or FIREWORKS_KEY)
+
+    def _require_set(self, variable: str) -> None:
+        """Without its key a server answers no request, and each would be sent."""
+        found = self.reader.run.environ.get(variable)
+        if not found:
             advice = "set the variable where fwctl runs"
-            self._wrong("FW108", KEY, f"environment variable {key} is not set", advice)
-        return str(key)
+            if variable == FIREWORKS_KEY:
+                advice += ", or write base_url: for another server"
+            self._wrong("FW108", KEY, f"environment variable {variable} is not set", advice)
+        elif not is_key(found):
+            self._wrong("FW108", KEY, f"environment variable {variable} holds characters that no key has")
 
     def _fireworks(self) -> bool:
         return is_fireworks(str(self.checked.values.get("base_url", FIREWORKS_URL)))

@@ -15,6 +15,7 @@ LAYOUTS: dict[str, str] = {
     "audit": "audit_text",
     "bench compare": "bench_compare_text",
     "bench report": "bench_report_text",
+    "bench run": "bench_run_text",
     "cost": "cost_text",
     "bench capacity": "capacity_text",
     "drift": "drift_text",

@@ -13,6 +13,8 @@ from fwctl.cli.main import run
 from tests.cli.support import make_env
 from tests.measure.servers import serving
 
+NOBODY = "http://127.0.0.1:1"
+
 
 async def good(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse()
@@ -28,24 +30,16 @@ def fwctl(folder: Path, *argv: str, **variables: str) -> tuple[int, str, str]:
     return code, env.stdout.text(), env.stderr.text()
 
 
+def run_words(url: str) -> tuple[str, ...]:
+    return ("bench", "run", "--suite", "s.jsonl", "--target-url", url, "--model", "m")
+
+
 def test_from_the_example_to_a_comparison(tmp_path: Path) -> None:
     code, text, _ = fwctl(tmp_path, "bench", "init")
     assert code == 0
     (tmp_path / "s.jsonl").write_text(text)
     with serving(good) as url:
-        words = (
-            "bench",
-            "run",
-            "--no-selftest",
-            "--suite",
-            "s.jsonl",
-            "--target-url",
-            url,
-            "--model",
-            "m",
-            "--repeat",
-            "3",
-        )
+        words = (*run_words(url), "--no-selftest", "--repeat", "3")
         code, text, _ = fwctl(tmp_path, *words, "--out", "a", "--api-key-env", "KEY", KEY="sesame")
     assert "m: 9 of 9 went well" in text
     assert "sesame" not in text + (tmp_path / "a/records.jsonl").read_text()
@@ -62,18 +56,7 @@ def test_from_the_example_to_a_comparison(tmp_path: Path) -> None:
 
 def test_nothing_that_went_well_fails(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text('{"id": "a", "prompt": "x"}\n')
-    words = (
-        "bench",
-        "run",
-        "--no-selftest",
-        "--suite",
-        "s.jsonl",
-        "--target-url",
-        "http://127.0.0.1:1",
-        "--model",
-        "m",
-    )
-    code, text, _ = fwctl(tmp_path, *words)
+    code, text, _ = fwctl(tmp_path, *run_words(NOBODY), "--no-selftest")
     assert code == 1
     assert "1 connect" in text
 
@@ -91,17 +74,6 @@ def test_nothing_that_went_well_fails(tmp_path: Path) -> None:
 )
 def test_a_wrong_option_is_refused(tmp_path: Path, extra: tuple[str, ...], message: str) -> None:
     (tmp_path / "s.jsonl").write_text('{"id": "a", "prompt": "x"}\n')
-    words = (
-        "bench",
-        "run",
-        "--suite",
-        "s.jsonl",
-        "--target-url",
-        "http://127.0.0.1:1",
-        "--model",
-        "m",
-        *extra,
-    )
-    code, _, errors = fwctl(tmp_path, *words)
+    code, _, errors = fwctl(tmp_path, *run_words(NOBODY), *extra)
     assert code == 64
     assert message in errors

@@ -12,6 +12,7 @@ from fwctl.measure.targets_file import Resolved, check_targets, load_targets
 from fwctl.spec.files import Given
 
 HEAD = "apiVersion: fwctl/v1\nkind: Targets\naccount: acme\n"
+KEY = "FIREWORKS_API_KEY"
 FIREWORKS = "https://api.fireworks.ai/inference/v1"
 
 
@@ -22,7 +23,7 @@ def resolve(name: str, account: str | None) -> Resolved:
 
 def read(folder: Path, text: str, *names: str, head: str = HEAD, **environ: str) -> list[Target]:
     (folder / "targets.yaml").write_text(head + text)
-    return load_targets(Path("targets.yaml"), names, environ, folder, resolve)
+    return load_targets(Path("targets.yaml"), names, {KEY: "fw_key", **environ}, folder, resolve)
 
 
 def problems(folder: Path, text: str, head: str = HEAD, **environ: str) -> list[tuple[str, int | None, str]]:
@@ -105,6 +106,7 @@ def test_names_choose_and_order(tmp_path: Path) -> None:
         ("{model: a, api_key: sk-hello}", "FW207", "api_key takes a reference"),
         ("{model: a, api_key: ['${env:A}']}", "FW207", "api_key takes a reference"),
         ("{model: a, api_key: '${env:NOT_SET}'}", "FW108", "variable NOT_SET is not set"),
+        ("{model: a, api_key: '${env:TORN}'}", "FW108", "variable TORN holds characters that no key has"),
         ("{model: a, headers: {Authorization: Bearer abc}}", "FW207", "takes no secret"),
         ("{model: a, headers: {x-trace: '${env:SOME}'}}", "FW207", "takes no secret"),
         ("{model: a, base_url: 'ftp://x'}", "FW203", "must begin with http"),
@@ -122,9 +124,18 @@ def test_names_choose_and_order(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_named_at_its_line(tmp_path: Path, fields: str, code: str, part: str) -> None:
-    found = problems(tmp_path, f"targets:\n  one: {fields}\n", SOME="x")
+    found = problems(tmp_path, f"targets:\n  one: {fields}\n", SOME="x", TORN="a\nb")
     assert [(item[0], item[1]) for item in found] == [(code, 5)]
     assert part in found[0][2]
+
+
+def test_fireworks_without_a_key_is_refused_before_any_request_with_both_ways_out(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSpecError) as caught:
+        read(tmp_path, "targets:\n  a: {model: m}\n  b: {model: m, base_url: 'http://x/v1'}\n", **{KEY: ""})
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.position and found.position.line) == ("FW108", 5)
+    assert found.message == "environment variable FIREWORKS_API_KEY is not set"
+    assert "base_url" in str(found.suggestion)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +172,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
         read(tmp_path, "targets: {}\n")
     (tmp_path / "targets.yaml").write_text(HEAD + "targets: {a: {deployment: chat}}\n")
     with pytest.raises(FwctlError, match="no specs were read"):
-        load_targets(Path("targets.yaml"), [], {}, tmp_path)
+        load_targets(Path("targets.yaml"), [], {KEY: "fw_key"}, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -97,51 +97,5 @@ def _report(plan: Plan, summary: dict[str, Any]) -> Report:
     lost = any(node["lost"] for node in summary["nodes"])
     if summary["interrupted"]:
         code = Exit.FAILED if lost else Exit.INTERRUPTED
-    text = f"{plan.out}\n{_summary_text(summary)}"
-    report = Report("bench run", {"out": str(plan.out), "summary": summary}, code, text=text)
-    return report.hinted((f"next: add --resume {plan.out} to go on",) if summary["interrupted"] else ())
-
-
-def _summary_text(summary: dict[str, Any]) -> str:
-    lines = []
-    for name, item in summary["targets"].items():
-        errors = ", ".join(f"{count} {word}" for word, count in item["errors"].items())
-        lines.append(f"{name}: {item['n_ok']} of {item['n']} went well{'; ' + errors if errors else ''}")
-        for metric in ("ttft_s", "ttft_from_schedule_s", "ttfv_s", "total_s", "tpot_s"):
-            if metric in item:
-                values = "  ".join(f"{q} {_interval(found)}" for q, found in item[metric].items())
-                lines.append(f"  {metric:20} {values}")
-        lines += _system_lines(item)
-    if summary["selftest"]:
-        error = summary["selftest"]["ttft_error_ms"]
-        lines.append(
-            f"own error of this machine: TTFT {error['p50']:.1f} ms at p50, {error['p95']:.1f} ms at p95"
-        )
-    lines += [f"warning: {text}" for text in summary["warnings"]]
-    lines += [f"INVALID: {reason}" for reason in summary["invalid_reasons"]]
-    if summary["interrupted"]:
-        lines.append("interrupted: this is what was done")
-    return "\n".join(lines) + "\n"
-
-
-_SYSTEM = {
-    "requests_per_s": "{:.2f} requests/s",
-    "concurrency": "{:.1f} at a time",
-    "output_tokens_per_s": "{:.0f} output tokens/s",
-}
-
-
-def _system_lines(item: dict[str, Any]) -> list[str]:
-    """What the load really was, and what a million tokens cost at it."""
-    found = [text.format(item["throughput"][key]) for key, text in _SYSTEM.items() if item["throughput"][key]]
-    price = item["usd_per_million_output_tokens"]
-    found += [f"${price:.2f} a million output tokens"] if price is not None else []
-    share = item["cached_share"]
-    found += [f"{share * 100:.0f} % of prompt tokens cached"] if share is not None else []
-    return [f"  {'achieved':20} {', '.join(found)}"] if found else []
-
-
-def _interval(found: dict[str, Any]) -> str:
-    if found["value"] is None:
-        return f"n/a (n={found['n']}, needs {found['n_needed']})"
-    return f"{found['value']:.4f} [{found['low']:.4f}, {found['high']:.4f}]"
+    hints = (f"next: add --resume {plan.out} to go on",) if summary["interrupted"] else ()
+    return Report("bench run", {"out": str(plan.out), "summary": summary}, code, hints=hints)
