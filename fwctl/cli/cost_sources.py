@@ -14,7 +14,7 @@ import typer
 
 from fwctl.cli.command import Call
 from fwctl.cli.places import STATE_FOLDER, has_specs
-from fwctl.cli.prices import price_document
+from fwctl.cli.prices import own_price_file, price_document
 from fwctl.cli.session import Session, load_specs, own_account, require_valid
 from fwctl.errors import UsageError
 from fwctl.records.history import HISTORY_NAME
@@ -147,15 +147,9 @@ def _price_files(call: Call, paths: list[Path], spec: Spec | None) -> list[Price
     """The files of --prices, else the one that the specs name."""
     from fwctl.operate.cost_prices import PriceFile
 
-    named = str(spec.settings.get("prices") or "") if spec else ""
-    if not paths and spec is not None and named:
-        folders = [Path(file).parent for file in spec.sha256]
-        paths = [
-            next(
-                (folder / named for folder in folders if (call.env.cwd / folder / named).is_file()),
-                Path(named),
-            )
-        ]
+    own = own_price_file(call, spec)
+    if not paths and own is not None:
+        paths = [own]
     return [PriceFile(price_document(call.env.cwd / path), str(path)) for path in paths]
 
 

@@ -14,14 +14,20 @@ _LARGEST_BYTES = 2**20
 
 def price_list(call: Call, spec: Spec | None) -> PriceList:
     """Published prices of today; `settings.prices` of the spec wins. Raises InvalidSpecError."""
-    base = published(call.env.clock.now().date())
+    base, path = published(call.env.clock.now().date()), own_price_file(call, spec)
+    if spec is None or path is None:
+        return base
+    return with_contract(base, price_document(call.env.cwd / path), str(spec.settings["prices"]))
+
+
+def own_price_file(call: Call, spec: Spec | None) -> Path | None:
+    """The file that `settings.prices` names, which stands beside one of the spec files; None without it."""
     name = spec.settings.get("prices") if spec else None
     if spec is None or not name:
-        return base
+        return None
     folders = [Path(file).parent for file in spec.sha256] or [Path()]
-    candidates = [call.env.cwd / folder / str(name) for folder in dict.fromkeys(folders)]
-    path = next((item for item in candidates if item.is_file()), candidates[0])
-    return with_contract(base, price_document(path), str(name))
+    candidates = [folder / str(name) for folder in dict.fromkeys(folders)]
+    return next((item for item in candidates if (call.env.cwd / item).is_file()), candidates[0])
 
 
 def price_document(path: Path) -> object:

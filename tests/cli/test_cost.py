@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Box
-from tests.cli.support import fwctl, make_env
+from tests.cli.support import SPEC, fwctl, make_env
 
 BILLING = """\
 start_time,end_time,usage_type,accelerator_type,accelerator_seconds,base_model_name,prompt_tokens,completion_tokens
@@ -39,6 +39,18 @@ def test_billing_alone_is_enough(folder: Path) -> None:
     assert done.code == 0
     # 24 h x 8 dollars = 192, for 4 M tokens 48 a million
     assert "x           NVIDIA_H100_80GB     1       24.0  $192.00  4,000,000      $48.00" in done.out
+
+
+def test_prices_are_those_that_the_specs_name_beside_them(folder: Path) -> None:
+    (folder / "specs").mkdir()
+    spec = SPEC.replace("stack: test", "stack: test\nsettings: {prices: contract.yaml}")
+    (folder / "specs" / "chat.yaml").write_text(spec)
+    (folder / "specs" / "contract.yaml").write_text("usd_per_gpu_hour: {NVIDIA_H100_80GB: 5}\n")
+    words = ("cost", str(folder / "specs"), "--billing", "billing.csv", *DAY, "--format", "json")
+    assert fwctl(make_env(folder), *words).document["total"]["usd"] == 120.0  # 24 x 5
+    (folder / "other.yaml").write_text("usd_per_gpu_hour: {NVIDIA_H100_80GB: 6}\n")
+    done = fwctl(make_env(folder), *words, "--prices", "other.yaml")
+    assert done.document["total"]["usd"] == 144.0  # 24 x 6
 
 
 def test_csv_has_one_row_a_day_and_deployment(folder: Path) -> None:
