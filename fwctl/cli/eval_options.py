@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fwctl.quality.graders.means import Means, Model
 
 MOST = 10_000
+TARGETS = "targets.yaml"
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,14 @@ class Arms:
 class Servers:
     """Endpoints that graders ask."""
 
+    judge: Annotated[
+        str | None, typer.Option("--judge", metavar="NAME", help="Target of the file that judges.")
+    ] = None
+    embed: Annotated[
+        str | None, typer.Option("--embed", metavar="NAME", help="Target of the file that embeds.")
+    ] = None
     judge_url: Annotated[
-        str | None, typer.Option("--judge-url", metavar="URL", help="Server of the judge, up to /v1.")
+        str | None, typer.Option("--judge-url", metavar="URL", help="Or the server of the judge, up to /v1.")
     ] = None
     judge_model: Annotated[
         str | None, typer.Option("--judge-model", metavar="M", help="Model string of the judge.")
@@ -62,7 +69,7 @@ class Servers:
         str | None, typer.Option("--judge-key-env", metavar="VAR", help="Variable with the judge's key.")
     ] = None
     embed_url: Annotated[
-        str | None, typer.Option("--embed-url", metavar="URL", help="Server of embeddings, up to /v1.")
+        str | None, typer.Option("--embed-url", metavar="URL", help="Or the server of embeddings, up to /v1.")
     ] = None
     embed_model: Annotated[
         str | None, typer.Option("--embed-model", metavar="M", help="Model string of the embeddings.")
@@ -107,38 +114,60 @@ def targets_of(call: Call, arms: Arms) -> list[Target]:
 
 
 def _of_file(call: Call, arms: Arms) -> list[Target]:
-    from fwctl.cli.bench_targets import DeploymentNames
-    from fwctl.measure.targets_file import load_targets
-
     if arms.model or arms.api_key_env:
         raise UsageError("--model and --api-key-env belong to --target-url")
-    path = Path(arms.targets or "targets.yaml")
+    path = Path(arms.targets or TARGETS)
     if arms.targets is None and not (call.env.cwd / path).is_file():
         raise UsageError(
             "nobody to ask: there is no targets.yaml and no --target-url",
             next_steps=["--target-url URL --model MODEL", "--targets FILE (docs/bench.md, Targets)"],
         )
-    resolve = DeploymentNames(call, arms.specs or [])
-    return load_targets(path, arms.target or [], call.env.environ, call.env.cwd, resolve)
+    return _named(call, path, arms.target or [], arms.specs or [])
 
 
-def means_of(call: Call, servers: Servers, folder: Path, concurrency: int) -> Means:
-    """What graders may use. folder: where files of the prompt set lie."""
+def _named(call: Call, path: Path, names: list[str], specs: list[str]) -> list[Target]:
+    from fwctl.cli.bench_targets import DeploymentNames
+    from fwctl.measure.targets_file import load_targets
+
+    resolve = DeploymentNames(call, specs)
+    return load_targets(path, names, call.env.environ, call.env.cwd, resolve)
+
+
+def means_of(
+    call: Call,
+    servers: Servers,
+    folder: Path,
+    concurrency: int,
+    *,
+    targets: Path | None,
+    specs: list[str] | None = None,
+) -> Means:
+    """What graders may use. folder: where files of the prompt set lie. targets: the file with `--judge` and
+    `--embed`."""
     from fwctl.inference.client import Endpoint
     from fwctl.quality.graders.means import Means, Model
 
-    def model(url: str | None, name: str | None, variable: str | None, word: str) -> Model | None:
+    def model(
+        target: str | None, url: str | None, name: str | None, variable: str | None, word: str
+    ) -> Model | None:
+        if target is not None:
+            if (url, name, variable) != (None, None, None):
+                raise UsageError(f"--{word} names a server already; leave out --{word}-url and its options")
+            (found,) = _named(call, Path(targets or TARGETS), [target], specs or [])
+            if found.headers or found.extra:
+                raise UsageError(
+                    f"--{word} {target}: a grader sends neither headers nor extra",
+                    next_steps=["give it a target of its own without them"],
+                )
+            return Model(Endpoint(found.url, found.api_key, found.timeouts), found.model)
         if url is None and name is None:
             return None
         if url is None or name is None:
             raise UsageError(f"--{word}-url and --{word}-model belong together")
         return Model(Endpoint(url, server_key(call, url, variable, f"--{word}-url")), name)
 
-    return Means(
-        folder,
-        call.env.environ,
-        model(servers.judge_url, servers.judge_model, servers.judge_key_env, "judge"),
-        model(servers.embed_url, servers.embed_model, servers.embed_key_env, "embed"),
-        concurrency,
-        call.output.message,
+    judge, embed = (
+        (servers.judge, servers.judge_url, servers.judge_model, servers.judge_key_env, "judge"),
+        (servers.embed, servers.embed_url, servers.embed_model, servers.embed_key_env, "embed"),
     )
+    return Means(folder, call.env.environ, model(*judge), model(*embed), concurrency, call.output.message)

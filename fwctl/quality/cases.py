@@ -101,7 +101,10 @@ def _unserved(spec: Spec, means: Means) -> str | None:
     served = {"--judge-url": means.judge, "--embed-url": means.embeddings}
     if option is None or served[option] is not None:
         return None
-    return f"the grader {spec.kind} asks a model: give {option} and {option.replace('url', 'model')}"
+    return (
+        f"the grader {spec.kind} asks a model: give {option} and {option.replace('url', 'model')}, "
+        f"or {option.removesuffix('-url')} with the name of a target"
+    )
 
 
 def request_warnings(cases: Cases, targets: Sequence[Target]) -> list[str]:

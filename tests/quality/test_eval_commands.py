@@ -235,6 +235,29 @@ def test_what_is_wrong_with_the_judge_is_said_in_the_summary(tmp_path: Path) -> 
     assert (quality["judge"]["swap"]["n"], len(quality["warnings"])) == (1, 1)
 
 
+def test_the_judge_can_be_a_target_of_the_file(tmp_path: Path) -> None:
+    row = {"id": "a", "prompt": "?", "expected": "yes", "grader": "judge"}
+    (tmp_path / "s.jsonl").write_text(json.dumps(row) + "\n")
+
+    def answer(body: Body) -> tuple[str, str]:
+        return (json.dumps({"verdict": "pass"}) if body["model"] == "strict" else "yes"), "stop"
+
+    with serving(answer) as (url, _):
+        (tmp_path / "targets.yaml").write_text(
+            f"apiVersion: fwctl/v1\nkind: Targets\ndefaults: {{base_url: {url}}}\n"
+            "targets: {m: {model: m}, j: {model: strict}, k: {model: strict, extra: {top_p: 1}}}\n"
+        )
+        words = ("eval", "run", "--suite", "s.jsonl", "--target", "m")
+        found = call(tmp_path, *words, "--judge", "j", "--out", "a", "--format", "json")
+        again = call(tmp_path, "eval", "grade", "a", "--judge", "j", "--targets", "targets.yaml")
+        both = call(tmp_path, *words, "--judge", "j", "--judge-url", url)
+        more = call(tmp_path, *words, "--judge", "k")
+    assert (found.code, again.code) == (0, 0), found.err + again.err
+    assert found.document["summary"]["quality"]["judge"]["model"] == "strict"
+    assert "--judge names a server already" in both.err
+    assert "a grader sends neither headers nor extra" in more.err
+
+
 @pytest.mark.parametrize(
     ("argv", "message"),
     [

@@ -77,7 +77,9 @@ def eval_run(
     if no_schema_in_prompt:
         targets = [replace(target, schema_in_prompt=False) for target in targets]
     loaded = load(env.cwd / suite)
-    means = means_of(call, servers, (env.cwd / suite).parent, concurrency)
+    means = means_of(
+        call, servers, (env.cwd / suite).parent, concurrency, targets=arms.targets, specs=arms.specs
+    )
     cases = load_cases(loaded, means, default=grader)
     view = outlook(cases.by_type, repeats=repeat, discordance=power.discordance, margin=power.margin)
     for line in sentences(view):
@@ -112,6 +114,10 @@ def eval_grade(
         str | None,
         typer.Option("--grader", metavar="NAME", help="For prompts that name none but expect [exact]."),
     ] = None,
+    targets: Annotated[
+        Path | None,
+        typer.Option("--targets", metavar="FILE", help="With --judge and --embed [targets.yaml]."),
+    ] = None,
     power: Power,
     servers: Servers,
 ) -> Report:
@@ -133,7 +139,7 @@ def eval_grade(
     plan = stored_plan(where, lambda row: from_json(row, env.environ))
     path = env.cwd / suite if suite is not None else plan.suite.path
     loaded = load(path)
-    means = means_of(call, servers, path.parent, plan.shape.concurrency)
+    means = means_of(call, servers, path.parent, plan.shape.concurrency, targets=targets)
     cases = load_cases(loaded, means, default=grader)
     plan = replace(plan, suite=loaded, out=where)
     evaluation = Evaluation(plan, cases, means, 0, power.margin, power.discordance)
