@@ -25,7 +25,7 @@ def decoded(text: bytes | str) -> Any:
         byte = error.object[error.start]
         raise JsonTextError(f"byte {error.start + 1} (0x{byte:02x}) is not UTF-8") from None
     try:
-        return json.loads(plain, object_pairs_hook=_unique, parse_constant=_no_constant)
+        return json.loads(plain.rstrip(" \t\r\n"), object_pairs_hook=_unique, parse_constant=_no_constant)
     except JsonTextError as error:
         raise JsonTextError(f"this is not JSON: {error}") from None
     except json.JSONDecodeError as error:

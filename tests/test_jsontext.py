@@ -24,6 +24,7 @@ def test_what_is_json_is_read(text: bytes | str, value: object) -> None:
     [
         ("", "Expecting value at column 1"),
         ('{\n "a": }', "Expecting value at line 2, column 7"),
+        ("{\r\n", "Expecting property name enclosed in double quotes at column 2"),
         (b"ab\xff", "byte 3 (0xff) is not UTF-8"),
         ('{"a": {"b": 1, "c": 2, "b": 3}}', "the key 'b' stands twice in an object"),
         ("[NaN]", "NaN is not a number"),

@@ -205,7 +205,7 @@ def by_duckdb(part: Part, duckdb: Any) -> Iterator[Any]:
                     number += 1
                     yield _unfolded(part, number, _decoded(part, number, text))
     except duckdb.Error as error:
-        why = " ".join(str(error).split())[:_ERROR_LETTERS]
+        why = " ".join(str(error).partition("\nLINE ")[0].split())[:_ERROR_LETTERS]  # then comes the query
         step = CREDENTIALS if "://" in part.path else HELP
         raise UsageError(f"DuckDB cannot read {part.name}: {why}", next_steps=[step]) from None
 

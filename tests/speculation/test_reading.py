@@ -189,8 +189,12 @@ def test_rows_of_a_table_are_traces() -> None:
 
 def test_what_a_database_cannot_read_is_one_error() -> None:
     part = Part("t.parquet", "/t.parquet")
-    with pytest.raises(UsageError, match=r"DuckDB cannot read t\.parquet: no magic bytes"):
-        list(by_duckdb(part, Database(problem="no magic bytes\nLINE 1: SELECT")))
+    problem = "Failed to download:\n the host\tis away\n\nLINE 1: SELECT json FROM\n    ^"
+    for path, step in (("t.parquet", "one a line"), ("s3://bucket/t.parquet", "credentials")):
+        with pytest.raises(UsageError) as caught:
+            list(by_duckdb(Part(path, path), Database(problem=problem)))
+        assert caught.value.message == f"DuckDB cannot read {path}: Failed to download: the host is away"
+        assert step in caught.value.next_steps[0]
     with pytest.raises(UsageError, match=r"t\.parquet:2: this is not JSON"):
         list(by_duckdb(part, Database("{}", '{"messages": "[broken"}')))
 
