@@ -64,7 +64,9 @@ class Watch:
         for sink in self.config.sinks:
             wanted = [item for item in documents if sink.kind != "alertmanager" or item["event"] == RESOLVED]
             self.state.outbox[sink.name] = queue(self.state.outbox.get(sink.name, []), wanted)
-        if not self._store.save(self.account, to_json(self.state), documents):
+        if self._store.save(self.account, to_json(self.state)):
+            self._well("the history file")
+        else:
             self._say(
                 "the history file", f"the state cannot be written; a restart would forget it. {HISTORY_HINT}"
             )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fwctl.errors import UsageError
+from fwctl.records.history_file import change, rows
 from fwctl.records.opening import lines_of, opened
 
 KEEP_DAYS = 92  # three months: every report looks at the last month and the one before
@@ -83,10 +84,10 @@ def parse_round(text: str | bytes) -> Round:
         raise ValueError("this is not JSON in UTF-8") from None
     if not isinstance(document, dict):
         raise ValueError("a round is a JSON object")
-    rows, account = document.get("deployments"), document.get("account")
-    if not isinstance(rows, list) or not isinstance(account, str):
+    found, account = document.get("deployments"), document.get("account")
+    if not isinstance(found, list) or not isinstance(account, str):
         raise ValueError("a round has `time`, `account` and the list `deployments`")
-    samples = tuple(_sample(row) for row in rows)
+    samples = tuple(_sample(row) for row in found)
     if len({item.deployment_id for item in samples}) != len(samples):
         raise ValueError("a deployment appears twice in one round")
     return Round(_instant(document.get("time")), account, samples)
@@ -178,12 +179,12 @@ def _stored(path: Path, since: datetime, until: datetime) -> Iterator[tuple[int,
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'rounds'").fetchone():
                 return
-            rows = connection.execute(
+            stored = connection.execute(
                 "SELECT rowid, time, account, deployments FROM rounds WHERE time >= ? AND time < ?"
                 " ORDER BY time",
-                (since.astimezone(UTC).isoformat(), until.astimezone(UTC).isoformat()),
+                (_stamp(since), _stamp(until)),
             )
-            for number, time, account, deployments in rows:
+            for number, time, account, deployments in stored:
                 head = f'{{"time":{json.dumps(time)},"account":{json.dumps(account)},"deployments":'
                 yield number, f"{head}{deployments}}}"
     except sqlite3.Error as error:
@@ -198,33 +199,25 @@ class RoundStore:
 
     def latest(self, account: str) -> datetime | None:
         """When the account was looked at last; None when that is not known."""
-        if not self._path.is_file():
-            return None
+        found = rows(self._path, "SELECT MAX(time) FROM rounds WHERE account = ?", (account,))
         try:
-            with closing(sqlite3.connect(self._path, timeout=2.0)) as connection:
-                (time,) = connection.execute(
-                    "SELECT MAX(time) FROM rounds WHERE account = ?", (account,)
-                ).fetchone()
-            return None if time is None else _instant(time)
-        except (sqlite3.Error, OSError, ValueError):
+            return _instant(found[0][0]) if found else None
+        except ValueError:
             return None
 
     def record(self, found: Round) -> bool:
         """Add a round, and drop the account's that are older than KEEP_DAYS. False when the file could not
         be written."""
-        oldest = (found.time - timedelta(days=KEEP_DAYS)).isoformat()
-        rows = json.dumps([_row(item) for item in found.samples], separators=(",", ":"))
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(self._path, timeout=2.0)) as connection, connection:
-                connection.executescript(_SCHEMA)
-                connection.execute(
-                    "INSERT OR REPLACE INTO rounds VALUES (?,?,?)",
-                    (found.time.astimezone(UTC).isoformat(), found.account, rows),
-                )
-                connection.execute(
-                    "DELETE FROM rounds WHERE account = ? AND time < ?", (found.account, oldest)
-                )
-        except (sqlite3.Error, OSError):
-            return False
-        return True
+        oldest = found.time - timedelta(days=KEEP_DAYS)
+        samples = json.dumps([_row(item) for item in found.samples], separators=(",", ":"))
+        return change(
+            self._path,
+            _SCHEMA,
+            ("INSERT OR REPLACE INTO rounds VALUES (?,?,?)", [(_stamp(found.time), found.account, samples)]),
+            ("DELETE FROM rounds WHERE account = ? AND time < ?", [(found.account, _stamp(oldest))]),
+        )
+
+
+def _stamp(time: datetime) -> str:
+    """As the table holds times, so that their texts are in order too."""
+    return time.astimezone(UTC).isoformat()
