@@ -315,6 +315,42 @@ def test_a_long_outage_is_made_up_for_in_portions(tmp_path: Path) -> None:
         assert [item["n"] for item in day.taken] == list(range(sent))
 
 
+def test_a_history_that_takes_nothing_is_told_once_and_so_is_its_return(tmp_path: Path) -> None:
+    day = Day(tmp_path)
+    watch = day.watch()
+    (tmp_path / ".fwctl").mkdir()
+    (tmp_path / ".fwctl" / "history.db").write_bytes(b"no database at all" * 100)
+    for _ in range(2):
+        watch.once()
+    (tmp_path / ".fwctl" / "history.db").unlink()
+    watch.once()
+    told = watch.call.output.env.stderr.text()  # type: ignore[attr-defined]
+    assert told.count("the state cannot be written") == 1
+    assert told.count("the history file: well again") == 1
+
+
+def test_a_delivery_that_a_killed_process_repeats_has_the_same_ids(tmp_path: Path) -> None:
+    day = Day(tmp_path, minute=at(10))
+    watch = day.watch()
+    watch.once()
+    day.taken.clear()
+    day.minute = at(10, 5)
+
+    def killed(url: str, body: Any) -> str | None:
+        day.post(url, body)
+        raise KeyboardInterrupt
+
+    watch.post = killed
+    with pytest.raises(KeyboardInterrupt):
+        watch.once()
+    first = [event["id"] for event in day.taken]
+    day.taken.clear()
+    day.minute = at(10, 6)
+    day.watch().once()
+    assert first == ["error-rate/chat/2026-10-01T10:00:00+00:00/fired"]
+    assert [event["id"] for event in day.taken] == first
+
+
 def test_a_first_look_that_no_patience_mends_ends_the_watch(tmp_path: Path) -> None:
     watch = Day(tmp_path).watch()
 
