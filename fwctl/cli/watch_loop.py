@@ -63,7 +63,7 @@ class Watch:
         self._rounds.record(sample_round(look))
         for sink in self.config.sinks:
             wanted = [item for item in documents if sink.kind != "alertmanager" or item["event"] == RESOLVED]
-            self.state.outbox[sink.name] = queue(self.state.outbox.get(sink.name, []), wanted)
+            self.state.outbox[sink.key] = queue(self.state.outbox.get(sink.key, []), wanted)
         if self._store.save(self.account, to_json(self.state)):
             self._well("the history file")
         else:
@@ -98,7 +98,7 @@ class Watch:
         """Give each sink what waits for it. What is not taken waits on."""
         left: dict[str, list[dict[str, Any]]] = {}
         for sink in self.config.sinks:
-            waiting = self.state.outbox.get(sink.name, [])
+            waiting = self.state.outbox.get(sink.key, [])
             body = self._body(sink, waiting, look)
             why = self.post(endpoint(sink), body) if body else None
             if why is None:
@@ -106,7 +106,7 @@ class Watch:
                 self._well(sink.name)
             else:
                 self._say(sink.name, f"{why}; {len(waiting)} events wait for it")
-            left[sink.name] = waiting
+            left[sink.key] = waiting
         self.state.outbox = left
 
     def _body(self, sink: Sink, waiting: list[dict[str, Any]], look: Look) -> Any:

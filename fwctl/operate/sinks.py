@@ -5,6 +5,7 @@ A sink that is down, slow or rude never stops the watch: its events wait in an o
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -29,11 +30,16 @@ Post = Callable[[str, Any], str | None]
 @dataclass(frozen=True, slots=True)
 class Sink:
     """One sink. kind: of KINDS. url: a secret, except for Alertmanager. name: what messages call it; it
-    holds no secret and keys the outbox."""
+    holds no secret."""
 
     kind: str
     url: str
     name: str
+
+    @property
+    def key(self) -> str:
+        """Of its outbox: by its address, so that a file whose sinks were moved sends nothing elsewhere."""
+        return f"{self.kind} {hashlib.sha256(self.url.encode()).hexdigest()[:16]}"
 
 
 def webhook_body(events: Sequence[Event]) -> Any:

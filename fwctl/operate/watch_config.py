@@ -172,6 +172,7 @@ class _Reader:
         return _SEVERITIES[given[0]]
 
     def sinks(self, node: Node | None) -> Iterable[Sink]:
+        keys: set[str] = set()
         for number, item in enumerate(self.items(node, "sinks"), start=1):
             entries = self.tree(item, "a sink")
             if isinstance(item, Tree):
@@ -182,7 +183,11 @@ class _Reader:
             elif "url" not in entries:
                 self.wrong((item.start, item.end), "a sink needs a url", "url: ${env:WEBHOOK_URL}")
             elif (url := self.url(kind, *entries["url"])) is not None:
-                yield Sink(kind, url, f"{kind} {number}")
+                sink = Sink(kind, url, f"{kind} {number}")
+                if sink.key in keys:
+                    self.wrong((item.start, item.end), "another sink has the same type and address")
+                keys.add(sink.key)
+                yield sink
 
     def url(self, kind: str, key: Scalar, node: Node) -> str | None:
         """The address. That of a webhook is a secret, so that it may only come from the environment."""

@@ -74,7 +74,7 @@ class Event:
 @dataclass(slots=True)
 class State:
     """All that a watch must remember. seen: deployment ID -> (state, since). requests: deployment ID ->
-    last moment with traffic. outbox: sink name -> events that it did not take yet."""
+    last moment with traffic. outbox: key of a sink -> events that it did not take yet."""
 
     alerts: dict[tuple[str, str], Alert] = field(default_factory=dict)
     seen: dict[str, tuple[str, datetime]] = field(default_factory=dict)

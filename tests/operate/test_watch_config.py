@@ -93,6 +93,10 @@ sinks:
         ("sinks: [{type: slack, url: '${env:BAD}'}]", 3, "FW202", "no address"),
         ("sinks: [{type: alertmanager, url: 'http://a:b@am'}]", 3, "FW207", "is a secret"),
         ("sinks: [{type: slack, url: 'https://x/y', to: z}]", 3, "FW201", "a sink has no 'to'"),
+        (
+            "sinks:\n  - {type: slack, url: '${env:HOOK}'}\n  - {type: slack, url: '${env:HOOK}'}",
+            *(5, "FW202", "another sink has the same type and address"),
+        ),
         ("records: [{}]", 3, "FW202", "records takes texts"),
     ],
 )

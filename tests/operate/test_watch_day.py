@@ -40,6 +40,10 @@ SPEC = spec(
 )
 PAGE_LOST = range(20 * 60, 20 * 60 + 30)  # the exporter answers nothing from 20:00 to 20:30
 FIRECTL_LOST = range(22 * 60, 22 * 60 + 5)  # firectl cannot be reached from 22:00 to 22:05
+SINKS = (
+    Sink("webhook", "https://hooks.example/secret", "webhook 1"),
+    Sink("alertmanager", "http://am:9093", "alertmanager 2"),
+)
 SINK_DOWN = range(3 * 60, 5 * 60)  # the webhook refuses from 03:00 to 05:00
 
 
@@ -156,11 +160,7 @@ class Day:
 
     def watch(self) -> Watch:
         call = Call(make_env(self.folder), Settings(), Output(make_env(self.folder)))
-        sinks = (
-            Sink("webhook", "https://hooks.example/secret", "webhook 1"),
-            Sink("alertmanager", "http://am:9093", "alertmanager 2"),
-        )
-        return Watch(call, ACCOUNT, WatchConfig(sinks=sinks), self.read, self.post)
+        return Watch(call, ACCOUNT, WatchConfig(sinks=SINKS), self.read, self.post)
 
 
 def lived(day: Day) -> Iterator[tuple[int, Event]]:
@@ -308,7 +308,7 @@ def test_a_look_that_fails_is_said_once_and_tried_again(tmp_path: Path) -> None:
 def test_a_long_outage_is_made_up_for_in_portions(tmp_path: Path) -> None:
     day = Day(tmp_path)
     watch = day.watch()
-    watch.state.outbox["webhook 1"] = [{"n": n} for n in range(120)]
+    watch.state.outbox[SINKS[0].key] = [{"n": n} for n in range(120)]
     for sent in (50, 100, 120, 120):
         watch.once()
         day.minute += 1
@@ -349,6 +349,21 @@ def test_a_delivery_that_a_killed_process_repeats_has_the_same_ids(tmp_path: Pat
     day.watch().once()
     assert first == ["error-rate/chat/2026-10-01T10:00:00+00:00/fired"]
     assert [event["id"] for event in day.taken] == first
+
+
+def test_what_waits_for_a_sink_goes_to_no_other_when_the_file_is_edited(tmp_path: Path) -> None:
+    day = Day(tmp_path, minute=at(10))
+    watch = day.watch()
+    watch.post = lambda _url, _body: "it answered HTTP 503"
+    watch.once()
+    taken: list[tuple[str, Any]] = []
+    other = Sink("webhook", "https://hooks.example/other", "webhook 1")
+    moved = replace(SINKS[0], name="webhook 2")
+    again = day.watch()
+    again.config = WatchConfig(sinks=(other, moved))
+    again.post = lambda url, body: taken.append((url, body))
+    again.once()
+    assert [url for url, _ in taken] == ["https://hooks.example/secret"]
 
 
 def test_a_first_look_that_no_patience_mends_ends_the_watch(tmp_path: Path) -> None:
