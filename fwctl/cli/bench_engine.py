@@ -105,7 +105,7 @@ def join(call: Call, plan: Plan, machines: Machines, selftest: dict[str, Any] | 
     """Be a worker until the master says that all is done. Raises FwctlError."""
     from socket import gethostname
 
-    from fwctl.measure.locust_fleet import join as join_master
+    from fwctl.measure.locust_children import join as join_master
 
     host, port = machines.address
     call.output.message(f"looking for the master at {host}:{port} ...")

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,19 +18,16 @@ from fwctl.errors import FwctlError
 from fwctl.measure import worker, workers
 from fwctl.measure.lags import Lags
 from fwctl.measure.lines import read_rows
-from fwctl.measure.locust_parts import PORT, UNPATCHED, require_locust
+from fwctl.measure.locust_children import GRACES, POLL_S, Events, Say, failed, node_row, start_node
+from fwctl.measure.locust_parts import UNPATCHED, require_locust
 from fwctl.measure.part import Made, Part
 from fwctl.measure.plan import Plan, Shape
 from fwctl.measure.validity import reasons_by
-from fwctl.process import Graces, Running
+from fwctl.process import Running
 from fwctl.stats.quantiles import quantile
 
-POLL_S = 0.1
 START_S = 30.0
 END_S = 30.0  # after Ctrl-C: connections are closed, and what was done is sent
-GRACES = Graces(interrupt_s=15.0)
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +66,6 @@ class Node:
             "lost": self.lost,
             "selftest": self.selftest,
         }
-
-
-class Events:
-    """What a child has said since the last time, one JSON object a line."""
-
-    def __init__(self, child: Running) -> None:
-        self._child = child
-        self._read = 0
-
-    def new(self) -> Iterator[dict[str, Any]]:
-        lines = self._child.output()[0].split("\n")[:-1]
-        for line in lines[self._read :]:
-            self._read += 1  # one by one: who stops in between gets the rest the next time
-            with contextlib.suppress(ValueError):
-                yield json.loads(line)
 
 
 class Fleet:
@@ -133,14 +115,14 @@ class Fleet:
             self._take_in()
             gone = [child for child in children if child.ended()]
             if gone or self.master.ended(POLL_S):
-                raise _failed((gone or [self.master])[0], "a worker" if gone else "the master")
+                raise failed((gone or [self.master])[0], "a worker" if gone else "the master")
 
     def _listening(self) -> int:
         while not self.master.ended(POLL_S) and self.master.seconds < START_S:
             for event in self.events.new():
                 if event["event"] == "listening":
                     return int(event["port"])
-        raise _failed(self.master, "the master")
+        raise failed(self.master, "the master")
 
     def _local(self, number: int, port: int) -> Running:
         path = self.folder / f"node-{number}.json"
@@ -195,7 +177,7 @@ class Fleet:
         if ended.exists():
             self._result(json.loads(ended.read_bytes()), made)
         elif not made.interrupted:
-            raise _failed(self.master, "the master")
+            raise failed(self.master, "the master")
 
     def _give(self, number: int, part: Part) -> None:
         """The files by which the master starts a level."""
@@ -253,65 +235,9 @@ class Fleet:
         ]
 
 
-def node_row(
-    plan: Plan, host: str, port: int, name: str, selftest: Mapping[str, Any] | None
-) -> dict[str, Any]:
-    """The file of a worker; see `locust_node`."""
-    row = {"plan": plan.to_json(), "host": host, "port": port, "name": name}
-    return {**row, "selftest": selftest, "parent": os.getpid()}
-
-
-def start_node(path: Path, plan: Plan, environ: Mapping[str, str]) -> Running:
-    """A worker; keys and headers go by its environment, never by file, argument or message."""
-    part = Part(plan, plan.shape, "", plan.records)
-    argv = [sys.executable, "-m", "fwctl.measure.locust_node", str(path)]
-    env = {**environ, **UNPATCHED, worker.SECRETS: worker.secrets_of(part)}
-    return Running(argv, env=env, graces=GRACES)
-
-
-def join(
-    plan: Plan,
-    environ: Mapping[str, str],
-    address: tuple[str, int],
-    *,
-    name: str,
-    selftest: Mapping[str, Any] | None,
-    say: Say,
-) -> None:
-    """Work for a master until it says that all is done. Raises FwctlError when it ends otherwise."""
-    require_locust()
-    with TemporaryDirectory(prefix="fwctl-") as folder:
-        path = Path(folder) / "node.json"
-        path.write_text(json.dumps(node_row(plan, *address, name, selftest)), encoding="utf-8")
-        with start_node(path, plan, environ) as child:
-            events = Events(child)
-            over = False
-            while not over:
-                over = child.ended(POLL_S)
-                for event in events.new():
-                    if event["event"] == "joined":
-                        say(f"joined the master at {address[0]}:{address[1]}")
-            if child.stop().returncode:
-                raise _failed(child, "the worker")
-
-
 def _done_lines(records: Path, names: set[str]) -> Iterator[str]:
     """As much of each measured record as tells which request it was."""
     for row in read_rows(records):
         if row["measured"] and row["target"] in names:
             kept = {key: row[key] for key in ("target", "prompt_id", "repeat", "measured")}
             yield json.dumps(kept) + "\n"
-
-
-def _failed(child: Running, what: str) -> FwctlError:
-    """The error of a child that ended by itself: its own words, else the last line of its log."""
-    ended = child.stop()
-    why = (ended.stderr.strip().splitlines() or [f"exit status {ended.returncode}"])[-1]
-    for line in ended.stdout.splitlines():
-        with contextlib.suppress(ValueError, LookupError, TypeError):
-            row = json.loads(line)
-            why = row["why"] if row["event"] == "ended" else why
-    return FwctlError(f"{what} failed: {why[:500]}", next_steps=["see docs/bench.md, More than one machine"])
-
-
-__all__ = ["PORT", "Crew", "Fleet", "Node", "join"]

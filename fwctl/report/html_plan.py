@@ -12,6 +12,7 @@ from fwctl.report.values import (
     ACTIONS,
     EFFECTS,
     counts_line,
+    drift_rows,
     has_changes,
     is_new,
     kind_of,
@@ -116,15 +117,7 @@ def _fields(change: Mapping[str, Any], *, new: bool) -> list[str]:
 
 
 def _drift(plan: Mapping[str, Any]) -> list[str]:
-    rows = [
-        (
-            code(str(row.get("address") or row.get("deployment") or "")),
-            code(str(row.get("path", ""))),
-            code(value(row.get("before"))),
-            code(value(row.get("after"))),
-        )
-        for row in plan.get("drift", ())
-    ]
+    rows = [tuple(map(code, row)) for row in drift_rows(plan)]
     if not rows:
         return []
     lines = table("Drift", ("deployment", "field", "applied", "live"), rows)

@@ -12,6 +12,7 @@ from fwctl.report.values import (
     ACTIONS,
     EFFECTS,
     counts_line,
+    drift_rows,
     has_changes,
     is_new,
     kind_of,
@@ -147,15 +148,7 @@ def _field(item: Mapping[str, Any], *, new: bool) -> tuple[str, ...]:
 
 
 def _drift(body: Mapping[str, Any]) -> list[str]:
-    cells = [
-        (
-            code(str(row.get("address") or row.get("deployment") or "")),
-            code(str(row.get("path", ""))),
-            code(value(row.get("before"))),
-            code(value(row.get("after"))),
-        )
-        for row in body.get("drift", ())
-    ]
+    cells = [tuple(map(code, row)) for row in drift_rows(body)]
     if not cells:
         return []
     title = "**Drift**: changed on the platform since the last apply, not by the specs"

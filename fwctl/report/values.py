@@ -112,3 +112,16 @@ def shell_line(argv: Sequence[str]) -> str:
     import shlex
 
     return " ".join(shlex.quote(word) if word else "''" for word in argv)
+
+
+def drift_rows(plan: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """What was changed on the platform since the last apply: deployment, field, applied, live."""
+    return [
+        (
+            str(row.get("address") or row.get("deployment") or ""),
+            str(row.get("path", "")),
+            value(row.get("before")),
+            value(row.get("after")),
+        )
+        for row in plan.get("drift", ())
+    ]
