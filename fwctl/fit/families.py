@@ -15,7 +15,8 @@ class Family(NamedTuple):
     gated: the feed-forward part has a gate beside up and down. tied: output head shares the embedding
     unless the config says otherwise. qk_norm, qkv_bias, sandwich: small tensors. window_every: each
     n-th layer is full attention when the config names a window but no layer types. recurrent: which
-    layer `linear_attention` or `mamba` means. dense_beside_experts: every layer runs both. output_gate:
+    layer `linear_attention` or `mamba` means. mixer_only: no feed-forward parts. dense_beside_experts:
+    every layer runs both. fused_width: the intermediate size counts gate and up together. output_gate:
     the query projection also makes a gate. islands: which mixers quantised checkpoints usually leave
     in 16 bits ("state": recurrent layers, RedHatAI and nvidia Qwen3.5; "attention": RedHatAI and Meta
     Llama-4; "attention and before": nvidia Nemotron-H FP8 and NVFP4, with the state layer that
@@ -30,6 +31,8 @@ class Family(NamedTuple):
     window_every: int = 0
     ignore_window: bool = False
     recurrent: str = ""
+    mixer_only: bool = False
+    fused_width: bool = False
     dense_beside_experts: bool = False
     output_gate: bool = False
     learned_positions: bool = False
@@ -53,7 +56,7 @@ _ROWS: tuple[tuple[str, Family], ...] = (
         granite granitemoe granitemoeshared olmo olmoe seed_oss exaone deci nemotron-nas nemotron_nas
         stablelm ernie4_5 ernie4_5_moe ernie4_5_vl_moe hunyuan hunyuan_v1_dense hunyuan_v1_moe dots1
         smollm3 minicpm minicpm3 minicpmv minicpmo chatglm glm glm4 glm4v xverse orion mimo bailing_moe
-        bailing_moe_v2 dbrx telechat2 idefics3 smolvlm aria molmo ovis ultravox lfm2_vl
+        bailing_moe_v2 dbrx telechat2 idefics3 smolvlm aria ovis ultravox lfm2_vl
         """,
         Family(),
     ),
@@ -67,11 +70,13 @@ _ROWS: tuple[tuple[str, Family], ...] = (
     ("glm4_moe glm4v_moe glm4v_moe_text", Family(qk_norm=True, qkv_bias=True)),
     (
         """
-        qwen2 qwen qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text qwen2_audio qwen2_5_omni
+        qwen2 qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text qwen2_audio qwen2_5_omni
         qwen2_5_omni_thinker qwen2_5_omni_text
         """,
         Family(qkv_bias=True),
     ),
+    ("qwen", Family(qkv_bias=True, fused_width=True)),
+    ("molmo", Family(fused_width=True)),
     ("qwen2_moe", Family(qkv_bias=True, shared_expert_gate=True)),
     (
         """
@@ -112,9 +117,11 @@ _ROWS: tuple[tuple[str, Family], ...] = (
         "nemotron_h nemotron_h_moe nemotron_nano_vl nemotronh_nano_vl_v2",
         Family(gated=False, recurrent="mamba2", islands="attention and before"),
     ),
-    ("granitemoehybrid bamba mamba2", Family(recurrent="mamba2")),
+    ("granitemoehybrid bamba", Family(recurrent="mamba2")),
+    ("mamba2", Family(recurrent="mamba2", mixer_only=True)),
     ("falcon_h1", Family(recurrent="mamba2", parallel_state=True)),
-    ("jamba mamba falcon_mamba", Family(recurrent="mamba1")),
+    ("jamba", Family(recurrent="mamba1")),
+    ("mamba falcon_mamba", Family(recurrent="mamba1", mixer_only=True)),
     ("lfm2 lfm2_moe", Family(tied=True, qk_norm=True, recurrent="conv")),
     (
         "minimax minimax_text_01 minimax_m1 bailing_moe_linear bailing_hybrid",
@@ -124,6 +131,38 @@ _ROWS: tuple[tuple[str, Family], ...] = (
 
 FAMILIES: dict[str, Family] = {name: family for names, family in _ROWS for name in names.split()}
 
+# Nested configs leave out what equals the default of their class, by model type.
+# Source: the configuration classes of transformers 4.57.
+CLASS_DEFAULTS: dict[str, dict[str, int]] = {
+    "gemma3_text": {
+        "vocab_size": 262_208,
+        "hidden_size": 2304,
+        "intermediate_size": 9216,
+        "num_hidden_layers": 26,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 4,
+        "head_dim": 256,
+        "max_position_embeddings": 131_072,
+        "sliding_window": 4096,
+    },
+    "llama": {
+        "vocab_size": 32_000,
+        "hidden_size": 4096,
+        "intermediate_size": 11_008,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+    },
+    "mistral": {
+        "vocab_size": 32_000,
+        "hidden_size": 4096,
+        "intermediate_size": 14_336,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+    },
+}
+
+_ENCODER = "encoder: it keeps no KV cache, and its activations are not modelled"
 _COMPRESSED = "compressed and windowed attention: a conversation's memory is not linear in its length"
 
 # Models whose published FP8 checkpoint keeps more than its family, by (type, layers, hidden size).
@@ -131,7 +170,8 @@ _COMPRESSED = "compressed and windowed attention: a conversation's memory is not
 # attention and the first and the last layer.
 PUBLISHED_ISLANDS: dict[tuple[str, int, int], str] = {("llama", 126, 16384): "attention and ends"}
 
-# Towers that configs of a family leave out, by model type. Llama 4: the two models share one.
+# Towers that configs of a family leave out, by model type. Llama 4: the two models share one. Molmo: the
+# defaults of its modeling code.
 DEFAULT_TOWERS: dict[str, dict[str, object]] = {
     "llama4": {
         "hidden_size": 1408,
@@ -139,7 +179,8 @@ DEFAULT_TOWERS: dict[str, dict[str, object]] = {
         "num_hidden_layers": 34,
         "patch_size": 14,
         "model_type": "llama4_vision_model",
-    }
+    },
+    "molmo": {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 23, "patch_size": 14},
 }
 
 # Attention that stores something else than its fields suggest: why no figure is given.
@@ -159,4 +200,5 @@ NOT_UNDERSTOOD: dict[str, str] = {
     "whisper": "encoder-decoder: the cross-attention cache is not modelled",
     "t5": "encoder-decoder: the cross-attention cache is not modelled",
     "bart": "encoder-decoder: the cross-attention cache is not modelled",
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "distilbert", "modernbert", "nomic_bert"), _ENCODER),
 }

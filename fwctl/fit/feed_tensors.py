@@ -42,8 +42,14 @@ def feed_forward(fields: Fields, family: Family, layer: int, feed: Feed) -> list
 
 def dense(fields: Fields, family: Family, layer: int) -> list[Tensor]:
     hidden = fields.integer(*HIDDEN)
+    width = _dense_width(fields, family, layer, hidden)
+    return _matrices(Kind.MLP, hidden, width, is_gated(fields, family), "mlp")
+
+
+def _dense_width(fields: Fields, family: Family, layer: int, hidden: int) -> int:
     width = fields.at(
         layer,
+        "block_ff_dim",
         "intermediate_size_mlp",
         "dense_intermediate_size",
         *INTERMEDIATE,
@@ -52,10 +58,18 @@ def dense(fields: Fields, family: Family, layer: int) -> list[Tensor]:
     )
     multiple = block_number(fields, layer, "ffn", "ffn_mult")
     if multiple is not None:
-        width = -(-int(2 * multiple * hidden / 3) // 256) * 256
+        width = _rounded_up(2 * multiple * hidden / 3, 256)
+    if fields.flag("block_auto_adjust_ff_dim"):  # LFM2
+        width = _rounded_up(2 * width / 3, fields.integer("block_multiple_of", default=256))
+    if family.fused_width:
+        width //= 2
     if fields.flag("use_double_wide_mlp") and layer >= first_shared(fields):
         width *= 2
-    return _matrices(Kind.MLP, hidden, width, is_gated(fields, family), "mlp")
+    return width
+
+
+def _rounded_up(width: float, multiple: int) -> int:
+    return -(-int(width) // multiple) * multiple
 
 
 def first_shared(fields: Fields) -> int:
@@ -210,6 +224,10 @@ def tower(config: Mapping[str, Any], name: str, text_hidden: int) -> list[Tensor
     patches *= _first(config, "temporal_patch_size") or 1
     merged = hidden * (_first(config, "spatial_merge_size") or 1) ** 2
     projector = merged * merged + merged * text_hidden
+    if str(config.get("model_type", "")).startswith("glm4v"):  # the merger, not the layers, has this width
+        out = _first(config, "out_hidden_size") or text_hidden
+        projector = out * (merged + out + 3 * width)
+        width = out
     extra = config.get("deepstack_visual_indexes")
     projectors = 1 + (len(extra) if isinstance(extra, list) else 0)
     per_layer = 4 * hidden * hidden + (3 if gated else 2) * hidden * width

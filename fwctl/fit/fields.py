@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fwctl.fit.errors import ArchitectureError
+from fwctl.fit.families import CLASS_DEFAULTS
 
 NESTED = ("text_config", "llm_config", "language_config", "thinker_config", "language_model", "text_model")
 _SECTIONS = ("attn_config", "ffn_config")  # DBRX and MPT keep heads and experts one level down
@@ -136,7 +137,7 @@ def text_fields(config: Mapping[str, Any]) -> Fields:
     """The language model's own fields.
 
     Vision-language configs nest them, sometimes twice; the inner level wins, and what it lacks
-    (quantization_config, tie_word_embeddings, vocab_size) comes from around it.
+    (quantization_config, tie_word_embeddings, vocab_size) comes from around it, else from its class.
     """
     merged: dict[str, Any] = {k: v for k, v in config.items() if k not in NESTED}
     level: Mapping[str, Any] = config
@@ -146,6 +147,8 @@ def text_fields(config: Mapping[str, Any]) -> Fields:
             break
         merged.update({k: v for k, v in inner.items() if k not in NESTED and v is not None})
         level = inner
+    if level is not config:
+        merged = {**CLASS_DEFAULTS.get(str(level.get("model_type")), {}), **merged}
     for part in _SECTIONS:
         inner = merged.get(part)
         if isinstance(inner, Mapping):

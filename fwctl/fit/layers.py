@@ -89,7 +89,8 @@ def layer_plan(fields: Fields, family: Family, count: int) -> Plan:
     mixers = next(
         (found for plan in _PLANS if (found := plan(fields, family, count)) is not None), [Mixer.FULL] * count
     )
-    return list(zip(mixers, feed_plan(fields, count), strict=True))
+    feeds = [Feed.NONE] * count if family.mixer_only else feed_plan(fields, count)
+    return list(zip(mixers, feeds, strict=True))
 
 
 def _separate_blocks(fields: Fields, count: int) -> Plan | None:

@@ -14,6 +14,7 @@ from fwctl.fit.layers import Mixer, Plan, layer_count, layer_plan
 from fwctl.fit.quantization import mark, read_quantization
 
 _TOWERS = ("vision_config", "audio_config", "vision_tower_config", "visual_config", "audio_tower_config")
+_HEADLESS = ("ForSequenceClassification", "MistralModel", "LlamaModel", "Qwen2Model", "Qwen3Model")
 _MTP_COUNT = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules")
 
 
@@ -35,7 +36,7 @@ def architecture_from_config(
     tied = fields.flag("tie_word_embeddings", family.tied)
     hidden = fields.integer(*HIDDEN)
     tensors, caches = _layers(fields, family, plan)
-    tensors[-1] += feed_tensors.embeddings(fields, family, tied, count)
+    tensors[-1] += feed_tensors.embeddings(fields, family, tied or _headless(fields), count)
     tensors[-1].append(Tensor(Kind.NORM, hidden, split=Split.REPLICATED, module="norm"))
     towers = _towers(config, hidden)
     quantization = read_quantization(fields.values, hf_quant_config)
@@ -75,6 +76,12 @@ def _family(fields: Fields, config: Mapping[str, Any]) -> tuple[str, Family, lis
 def _heads(fields: Fields) -> int:
     value = fields.raw(*HEADS)
     return max(value) if isinstance(value, list) else fields.integer(*HEADS, default=1)
+
+
+def _headless(fields: Fields) -> bool:
+    """Embedding and reward models end before the output head."""
+    names = fields.raw("architectures")
+    return isinstance(names, list) and bool(names) and str(names[0]).endswith(_HEADLESS)
 
 
 def _mixer(fields: Fields, family: Family, layer: int, mixer: Mixer) -> list[mixer_tensors.Built]:
