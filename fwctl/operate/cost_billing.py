@@ -39,6 +39,7 @@ OPTIONAL = (
 LARGEST_FIELD = 100_000
 LONGEST_ROW = timedelta(days=366)  # ten times what an export covers; each day becomes a row
 AS_EXPORTED = "give the file that `firectl billing export-metrics --filename FILE` wrote"
+CORRECTION = "the published export has no corrections: leave the line out, and book it by the invoice"
 _DIGITS = 18
 _TICK = timedelta(microseconds=1)
 _NOTHING = Fraction(0)
@@ -172,15 +173,19 @@ class _Reader:
             return _NOTHING
         whole, _, rest = text.partition(".")
         if not (_is_digits(whole) and (_is_digits(rest) or text == whole)):
-            raise self.wrong(f"accelerator_seconds is {text[:40]!r}, which is not a number from 0")
+            raise self._no_figure("accelerator_seconds", text, "a number")
         return Fraction(text)
+
+    def _no_figure(self, key: str, text: str, form: str) -> UsageError:
+        steps = (CORRECTION,) if text.startswith("-") else ()
+        return self.wrong(f"{key} is {text[:40]!r}, which is not {form} from 0", *steps)
 
     def _count(self, row: Mapping[str, str], key: str) -> int:
         text = row[key]
         if not text:
             return 0
         if not _is_digits(text):
-            raise self.wrong(f"{key} is {text[:40]!r}, which is not a whole number from 0")
+            raise self._no_figure(key, text, "a whole number")
         return int(text)
 
 

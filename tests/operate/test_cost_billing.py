@@ -111,6 +111,12 @@ def test_a_mistake_names_file_and_line(tmp_path: Path, lines: list[str], line: i
     assert why in caught.value.message
 
 
+def test_a_correction_is_not_counted_and_has_a_way_out(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="accelerator_seconds is '-3600'") as caught:
+        read_billing(written(tmp_path, HEADER, gpu(AT, AT, "-3600")))
+    assert "leave the line out" in caught.value.next_steps[0]
+
+
 def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
     path = tmp_path / "billing.csv"
     path.write_bytes(HEADER.encode() + b"\n\xff\xfe\n")
