@@ -53,18 +53,10 @@ def constant_reach(acceptance: float, draft_tokens: int) -> tuple[float, ...]:
     return tuple(acceptance**position for position in range(1, draft_tokens + 1))
 
 
-def expected_tokens_by_position(reached: Sequence[float]) -> float:
-    """Expected tokens of a pass from what was measured: 1 + the sum over positions.
-
-    reached[i]: share of passes whose positions 1..i+1 were all accepted. The pooled ratio of accepted to
-    drafted tokens must never stand in for it. Raises ValueError when the shares rise or leave [0, 1].
-    """
-    check_reached(reached)
-    return 1 + sum(reached)
-
-
 def check_reached(reached: Sequence[float]) -> None:
-    """Raises ValueError unless the shares lie in [0, 1] and do not rise with the position."""
+    """Raises ValueError unless the shares of passes whose positions 1..i were all accepted lie in [0, 1] and
+    do not rise. 1 + their sum is the tokens of a pass; the pooled ratio of accepted to drafted tokens must
+    never stand in for it."""
     if any(not 0 <= share <= 1 for share in reached):
         raise ValueError("a share of accepted positions is a number from 0 to 1")
     if any(later > earlier and not isclose(later, earlier) for earlier, later in pairwise(reached)):

@@ -6,6 +6,7 @@ first of them in `tokens`, which holds the prompt, the answer and the end mark.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import islice
 
@@ -115,8 +116,6 @@ def _places_in_prediction(tokens: Sequence[int], start: int, predicted: Sequence
 def _next_place(places: list[int] | None, reached: int) -> int:
     if not places:
         return -1
-    from bisect import bisect_left
-
     at = bisect_left(places, reached)
     return places[at] if at < len(places) else places[0]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import isfinite
 from typing import Any
 
@@ -69,7 +69,7 @@ def explain(given: Given, draft_tokens: int, costs: Costs) -> dict[str, Any]:
         raise ValueError(f"draft tokens are a number from 1 to {known}, the positions that are known")
     gains = speedups(given.reached, costs)
     best = best_draft_tokens(given.reached, costs)
-    expected = _expected(given.reached)
+    expected = list(accumulate(given.reached, initial=1.0))
     last = min(known, max(_SHOWN, draft_tokens, best))
     return {
         "acceptance": given.constant,
@@ -89,11 +89,3 @@ def explain(given: Given, draft_tokens: int, costs: Costs) -> dict[str, Any]:
             for count in range(last + 1)
         ],
     }
-
-
-def _expected(reached: Sequence[float]) -> list[float]:
-    """Expected tokens of a pass for each number of drafted tokens from 0 on."""
-    found = [1.0]
-    for share in reached:
-        found.append(found[-1] + share)
-    return found

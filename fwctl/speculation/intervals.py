@@ -12,15 +12,13 @@ from random import Random
 from statistics import NormalDist
 
 from fwctl.speculation.arithmetic import Costs
-from fwctl.speculation.verify import Histogram
+from fwctl.speculation.verify import Histogram, Spent
 from fwctl.stats.quantiles import quantile_sorted
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
 SEED = 1
 MIN_GROUPS = 8  # fewer conversations carry no interval worth a decision
-
-Row = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +33,27 @@ class Interval:
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
-def cost(row: Row, costs: Costs) -> float:
-    """Time of an answer in plain passes."""
-    _, passes, free, paid = row
-    return passes + costs.verify * (free + paid) + costs.draft * paid
+def cost(spent: Spent, costs: Costs) -> float:
+    """Time in plain passes."""
+    return spent.passes + costs.verify * (spent.free + spent.paid) + costs.draft * spent.paid
 
 
-def gain(rows: Sequence[Row], costs: Costs) -> float:
+def gain(rows: Sequence[Spent], costs: Costs) -> float:
     """Speed-up over all groups together: the ratio of the sums, so that long answers count as they last."""
-    return sum(row[0] for row in rows) / sum(cost(row, costs) for row in rows)
+    return sum(row.tokens for row in rows) / sum(cost(row, costs) for row in rows)
 
 
-def break_even_verify_cost(rows: Sequence[Row], costs: Costs) -> float | None:
+def break_even_verify_cost(rows: Sequence[Spent], costs: Costs) -> float | None:
     """The cost of verifying a token at which the gain is gone; None when nothing was drafted.
 
     Verification costs more the fuller the batches are, so this says how much load the gain survives.
     """
-    drafted = sum(row[2] + row[3] for row in rows)
-    saved = sum(row[0] - row[1] - costs.draft * row[3] for row in rows)
+    drafted = sum(row.free + row.paid for row in rows)
+    saved = sum(row.tokens - row.passes - costs.draft * row.paid for row in rows)
     return max(0.0, saved / drafted) if drafted else None
 
 
-def interval(rows: Sequence[Row], costs: Costs, confidence: float = CONFIDENCE) -> Interval:
+def interval(rows: Sequence[Spent], costs: Costs, confidence: float = CONFIDENCE) -> Interval:
     """Bootstrap over groups of conversations: percentiles of the logarithm, widened for few groups.
 
     The widening is that of Student's t against the normal distribution (first term of the expansion,
@@ -65,7 +62,7 @@ def interval(rows: Sequence[Row], costs: Costs, confidence: float = CONFIDENCE) 
     value, count = gain(rows, costs), len(rows)
     if count < MIN_GROUPS:
         return Interval(value, None, None)
-    tokens, spent = [row[0] for row in rows], [cost(row, costs) for row in rows]
+    tokens, spent = [row.tokens for row in rows], [cost(row, costs) for row in rows]
     logs = sorted(log(sum(draw(tokens)) / sum(draw(spent))) for draw in _draws(count))
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     wider = (1 + (z * z + 1) / (4 * (count - 1))) * sqrt(count / (count - 1))

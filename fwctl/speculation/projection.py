@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import add
 
 from fwctl.speculation.arithmetic import Costs
-from fwctl.speculation.intervals import CONFIDENCE, Interval, Row, acceptance, cost, interval
+from fwctl.speculation.intervals import CONFIDENCE, Interval, acceptance, cost, interval
 from fwctl.speculation.tally import GROUPS
-from fwctl.speculation.verify import Histogram, Offer, verify
+from fwctl.speculation.verify import NOTHING, Histogram, Offer, Spent, verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,29 +37,22 @@ def project(
 ) -> Projection:
     """From pairs (cluster of the conversation, offer); see verify.py. Raises ValueError for no tokens."""
     histogram = Histogram.empty(draft_tokens)
-    rows: dict[int, Row] = {}
+    rows: dict[int, Spent] = {}
     requests = slower = 0
     for cluster, offer in offers:
-        work, tokens = verify(offer, draft_tokens, histogram), len(offer.matching)
-        row = (tokens, work.passes, work.free, work.paid)
+        spent = verify(offer, draft_tokens, histogram)
         requests += 1
-        slower += cost(row, costs) > tokens
-        before = rows.get(cluster % GROUPS, (0, 0, 0, 0))
-        rows[cluster % GROUPS] = (
-            before[0] + row[0],
-            before[1] + row[1],
-            before[2] + row[2],
-            before[3] + row[3],
-        )
-    found = [rows[place] for place in sorted(rows) if rows[place][0]]
+        slower += cost(spent, costs) > spent.tokens
+        rows[cluster % GROUPS] = Spent(*map(add, rows.get(cluster % GROUPS, NOTHING), spent))
+    found = [rows[place] for place in sorted(rows) if rows[place].tokens]
     if not found:
         raise ValueError("there are no answers to judge")
-    tokens = sum(row[0] for row in found)
+    tokens = sum(spent.tokens for spent in found)
     return Projection(
         draft_tokens,
         requests,
         tokens,
-        tokens / sum(row[1] for row in found),
+        tokens / sum(spent.passes for spent in found),
         tuple(acceptance(histogram)),
         interval(found, costs, confidence),
         slower / requests,

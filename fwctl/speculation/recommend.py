@@ -15,13 +15,13 @@ from fwctl.speculation.entries import DRAFT, NGRAM, PREDICTION, RECOMMENDED, SUF
 from fwctl.speculation.intervals import (
     CONFIDENCE,
     MIN_GROUPS,
-    Row,
     acceptance,
     break_even_verify_cost,
     gain,
     interval,
 )
 from fwctl.speculation.tally import CHOOSE, JUDGE, Tally, TypeTally
+from fwctl.speculation.verify import Spent
 
 MARGIN = 0.10  # a smaller gain counts as no difference in `bench compare` and could not be confirmed
 TIE = 0.03  # gains this close count as equal, and the source that is easier to take back wins
@@ -123,7 +123,7 @@ def _cell(bench: Bench, at: int) -> dict[str, Any]:
     return {
         "source": entry.source,
         "settings": entry.settings,
-        "tokens_per_pass": sum(row[0] for row in rows) / sum(row[1] for row in rows),
+        "tokens_per_pass": sum(row.tokens for row in rows) / sum(row.passes for row in rows),
         "speedup": gain(rows, bench.options.costs),
     }
 
@@ -171,9 +171,9 @@ def _trained_draft(bench: Bench, chosen: Sequence[int]) -> dict[str, Any] | None
     return {"k": bench.grid[best].k, "speedup": found.to_json()}
 
 
-def _as_model(rows: Sequence[Row], draft_tokens: int) -> list[Row]:
+def _as_model(rows: Sequence[Spent], draft_tokens: int) -> list[Spent]:
     """The same acceptance from a model, which drafts all its tokens in every pass and is paid for them."""
-    return [(tokens, passes, 0, passes * draft_tokens) for tokens, passes, _, _ in rows]
+    return [Spent(row.tokens, row.passes, 0, row.passes * draft_tokens) for row in rows]
 
 
 def _candidate(bench: Bench, chosen: Sequence[int]) -> int | None:

@@ -18,12 +18,13 @@ from fwctl.speculation.entries import (
     Options,
     entries,
 )
+from fwctl.speculation.intervals import cost
 from fwctl.speculation.suffix import SuffixIndex
 from fwctl.speculation.tally import JUDGE, TRAIN, Tally, TypeTally, group, split
 from fwctl.speculation.tokens import Tokenizer
 from fwctl.speculation.trace import Trace
 from fwctl.speculation.trace import field as field_of
-from fwctl.speculation.verify import END, Histogram, Offer, Work, first_of, verify
+from fwctl.speculation.verify import END, Histogram, Offer, first_of, verify
 
 # Offers are made once for all settings that differ in the number of drafted tokens only.
 Key = tuple[str, str | None, int | None]
@@ -70,15 +71,11 @@ class Replayer:
         entry = self.grid[at]
         judged = part == JUDGE
         into = counts.histograms[at] if judged else Histogram.empty(entry.k)
-        work, tokens = verify(offer, entry.k, into), len(offer.matching)
-        counts.add(part, place, at, tokens, work)
+        spent = verify(offer, entry.k, into)
+        counts.add(part, place, at, spent)
         if judged:
             counts.answered[at] += 1
-            counts.slower[at] += self._cost(work) > tokens
-
-    def _cost(self, work: Work) -> float:
-        costs = self.options.costs
-        return work.passes + costs.verify * (work.free + work.paid) + costs.draft * work.paid
+            counts.slower[at] += cost(spent, self.options.costs) > spent.tokens
 
     def _offers(self, trace: Trace, answer: Sequence[int]) -> dict[Key, Offer]:
         """What every source drafts in this answer; a source without any evidence for it is absent."""

@@ -13,14 +13,13 @@ from typing import Any
 
 from fwctl.errors import UsageError
 from fwctl.speculation.entries import Entry
-from fwctl.speculation.verify import Histogram, Work
+from fwctl.speculation.verify import Histogram, Spent
 
 GROUPS = 256
 MAX_TYPES = 200
 TRAIN, CHOOSE, JUDGE = "train", "choose", "judge"
 _SHARES = (TRAIN, TRAIN, CHOOSE, CHOOSE, CHOOSE, JUDGE, JUDGE, JUDGE, JUDGE, JUDGE)
-TOKENS, PASSES, FREE, PAID = range(4)
-_WIDTH = 4
+_WIDTH = len(Spent._fields)
 
 
 def split(cluster: int) -> str:
@@ -41,8 +40,8 @@ def group(cluster: int) -> int:
 class TypeTally:
     """Counts of one request type; lists are by entry.
 
-    cells: for each split and group, tokens, passes, free and paid drafted tokens of each entry. The
-    other counts are of the judging split.
+    cells: for each split and group the columns of Spent, entry by entry. The other counts are of the
+    judging split.
     """
 
     requests: dict[str, int]
@@ -64,25 +63,19 @@ class TypeTally:
             [0] * len(grid),
         )
 
-    def add(self, part: str, place: int, at: int, tokens: int, work: Work) -> None:
+    def add(self, part: str, place: int, at: int, spent: Spent) -> None:
         """One answer replayed with the entry at index `at`."""
         cell = self.cells.get((part, place))
         if cell is None:
             cell = self.cells[part, place] = array("q", bytes(8 * _WIDTH * len(self.answered)))
-        base = at * _WIDTH
-        cell[base] += tokens
-        cell[base + PASSES] += work.passes
-        cell[base + FREE] += work.free
-        cell[base + PAID] += work.paid
+        for column, count in enumerate(spent, at * _WIDTH):
+            cell[column] += count
 
-    def rows(self, part: str, at: int) -> list[tuple[int, int, int, int]]:
-        """Tokens, passes, free and paid drafted tokens of one entry by group; groups without are left out."""
+    def rows(self, part: str, at: int) -> list[Spent]:
+        """What one entry took by group; groups without tokens are left out."""
         base = at * _WIDTH
-        found = []
-        for (name, _), cell in sorted(self.cells.items()):
-            if name == part and cell[base]:
-                found.append((cell[base], cell[base + PASSES], cell[base + FREE], cell[base + PAID]))
-        return found
+        cells = (self.cells.get((part, place)) for place in range(GROUPS))
+        return [Spent(*cell[base : base + _WIDTH]) for cell in cells if cell is not None and cell[base]]
 
     def merge(self, other: TypeTally) -> None:
         for name in self.requests:

@@ -13,6 +13,7 @@ passes, and n / passes is exactly 1 + the sum of the acceptances by position.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 END = -1  # stands for the end-of-text token; no tokenizer has it
 
@@ -53,16 +54,20 @@ class Histogram:
         return cls([0] * (draft_tokens + 1), [0] * (draft_tokens + 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What one answer took: passes, and drafted tokens that were free and that a model drafted."""
+class Spent(NamedTuple):
+    """What answers took. tokens: theirs, which is the passes of plain decoding. free, paid: drafted tokens
+    that cost nothing to make, and that a model drafted."""
 
+    tokens: int
     passes: int
     free: int
     paid: int
 
 
-def verify(offer: Offer, draft_tokens: int, into: Histogram) -> Work:
+NOTHING = Spent(0, 0, 0, 0)
+
+
+def verify(offer: Offer, draft_tokens: int, into: Histogram) -> Spent:
     """Go through one answer pass by pass; adds to the histogram."""
     offered, matching, marks = offer.offered, offer.matching, offer.paid
     by_accepted, by_drafted = into.accepted, into.drafted
@@ -87,7 +92,7 @@ def verify(offer: Offer, draft_tokens: int, into: Histogram) -> Work:
         else:
             free += drafted
         at += accepted + 1
-    return Work(passes, free, paid)
+    return Spent(end, passes, free, paid)
 
 
 def first_of(primary: Offer, secondary: Offer) -> Offer:

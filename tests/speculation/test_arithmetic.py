@@ -10,9 +10,9 @@ from fwctl.speculation.arithmetic import (
     Costs,
     best_draft_tokens,
     break_even_acceptance,
+    check_reached,
     constant_reach,
     expected_tokens,
-    expected_tokens_by_position,
     speedup,
     speedups,
 )
@@ -74,15 +74,15 @@ def test_break_even() -> None:
 def test_the_sum_over_positions_is_the_truth_and_not_the_pooled_ratio() -> None:
     # Seven positions; 1 + 0.712 + 0.521 + 0.381 + 0.284 + 0.212 + 0.155 + 0.122 = 3.387.
     reached = (0.712, 0.521, 0.381, 0.284, 0.212, 0.155, 0.122)
-    assert expected_tokens_by_position(reached) == pytest.approx(3.387)
+    assert speedups(reached, Costs())[7] == pytest.approx(3.387)
     pooled = 0.341  # 2.387 / 7
-    assert expected_tokens(pooled, 7) < 1.52 < expected_tokens_by_position(reached) / 2
+    assert expected_tokens(pooled, 7) < 1.52 < 3.387 / 2
 
 
 @pytest.mark.parametrize("reached", [(0.5, 0.6), (1.2,), (-0.1,)])
 def test_shares_that_cannot_be_are_refused(reached: tuple[float, ...]) -> None:
     with pytest.raises(ValueError, match="share"):
-        expected_tokens_by_position(reached)
+        check_reached(reached)
 
 
 @pytest.mark.parametrize("call", [lambda: expected_tokens(1.1, 2), lambda: expected_tokens(0.5, -1)])

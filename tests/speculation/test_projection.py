@@ -13,6 +13,7 @@ from fwctl.speculation.recommend import judge
 from fwctl.speculation.replay import Replayer
 from fwctl.speculation.tokens import approximate
 from fwctl.speculation.trace import read
+from fwctl.speculation.verify import Spent
 from tests.speculation.traffic import Random, words
 
 
@@ -34,9 +35,9 @@ def test_a_holdout_by_hand() -> None:
 
 def test_the_verify_cost_that_eats_the_gain() -> None:
     # 10 tokens in 4 passes, 12 drafted, 8 of them by a model at 0.25: (10 - 4 - 2) / 12.
-    assert break_even_verify_cost([(10, 4, 4, 8)], Costs(0.25)) == pytest.approx(1 / 3)
-    assert break_even_verify_cost([(10, 9, 40, 40)], Costs(0.25)) == 0.0
-    assert break_even_verify_cost([(10, 10, 0, 0)], Costs()) is None
+    assert break_even_verify_cost([Spent(10, 4, 4, 8)], Costs(0.25)) == pytest.approx(1 / 3)
+    assert break_even_verify_cost([Spent(10, 9, 40, 40)], Costs(0.25)) == 0.0
+    assert break_even_verify_cost([Spent(10, 10, 0, 0)], Costs()) is None
 
 
 def test_a_whole_replay_by_hand() -> None:

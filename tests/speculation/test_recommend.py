@@ -17,7 +17,7 @@ from fwctl.speculation.suffix import SuffixIndex
 from fwctl.speculation.tally import CHOOSE, JUDGE, TRAIN, Tally, TypeTally, group, split
 from fwctl.speculation.tokens import approximate
 from fwctl.speculation.trace import read
-from fwctl.speculation.verify import Histogram, Work
+from fwctl.speculation.verify import Histogram, Spent
 from tests.speculation import traffic
 
 TOKENS = approximate()
@@ -211,12 +211,12 @@ def test_acceptance_is_counted_over_all_passes() -> None:
 
 
 def test_an_interval_holds_its_value_and_needs_enough_groups() -> None:
-    rows = [(100, 50, 10, 0)] * 7
+    rows = [Spent(100, 50, 10, 0)] * 7
     assert interval(rows, Costs()).low is None
     same = interval(rows * 2, Costs(0.0, 1.0))
     # 100 / (50 + 10) in every group: nothing varies.
     assert (same.value, same.low, same.high) == (pytest.approx(5 / 3),) * 3
-    paid = interval([(100, 50, 0, 10)] * 8, Costs(0.5, 0.5))
+    paid = interval([Spent(100, 50, 0, 10)] * 8, Costs(0.5, 0.5))
     assert paid.value == pytest.approx(5 / 3)
 
 
@@ -225,7 +225,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
     random = traffic.Random(5)
     covered = 0
     for _ in range(200):
-        found = interval([(100, random.randint(40, 60), 0, 0) for _ in range(12)], Costs())
+        found = interval([Spent(100, random.randint(40, 60), 0, 0) for _ in range(12)], Costs())
         assert found.low is not None
         assert found.high is not None
         covered += found.low <= 2 <= found.high
@@ -241,7 +241,7 @@ def luck(seed: int, options: Options) -> TypeTally:
         for place in range(groups):
             for at, entry in enumerate(grid):
                 if entry.source == "ngram":
-                    counts.add(part, place, at, 100, Work(round(random.gauss(100, 10)), 1, 0))
+                    counts.add(part, place, at, Spent(100, round(random.gauss(100, 10)), 1, 0))
     for at, entry in enumerate(grid):
         counts.answered[at] = 40 if entry.source == "ngram" else 0
         counts.histograms[at].drafted[-1] = 1

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fwctl.speculation import drafts
 from fwctl.speculation.suffix import DEPTH_TOKENS, SuffixIndex
-from fwctl.speculation.verify import END, Histogram, Offer, Work, first_of, verify
+from fwctl.speculation.verify import END, Histogram, Offer, Spent, first_of, verify
 from tests.speculation import brute
 
 TEXT = st.lists(st.integers(0, 3), max_size=25)
@@ -15,7 +15,7 @@ ANSWER = st.lists(st.integers(0, 3), min_size=1, max_size=25)
 COUNT = st.integers(1, 7)
 
 
-def work(offer: Offer, k: int) -> tuple[Work, list[int]]:
+def work(offer: Offer, k: int) -> tuple[Spent, list[int]]:
     into = Histogram.empty(k)
     return verify(offer, k, into), into.accepted
 
@@ -40,7 +40,7 @@ def test_a_right_prediction_by_hand() -> None:
     answer = list(range(1, 10))
     tokens, start = whole([], answer)
     found, accepted = work(drafts.prediction(tokens, start, answer, 4), 4)
-    assert found == Work(passes=2, free=7, paid=0)
+    assert found == Spent(tokens=9, passes=2, free=7, paid=0)
     assert accepted == [0, 0, 0, 1, 1]
 
 
@@ -51,7 +51,7 @@ def test_a_prediction_with_one_wrong_token_is_found_again_by_hand() -> None:
     answer = [1, 2, 9, 4, 5, 6, 7, 8]
     tokens, start = whole([], answer)
     found, accepted = work(drafts.prediction(tokens, start, [1, 2, 3, 4, 5, 6, 7, 8], 4), 4)
-    assert found == Work(passes=5, free=6, paid=0)
+    assert found == Spent(tokens=8, passes=5, free=6, paid=0)
     assert accepted == [3, 1, 1, 0, 0]
 
 
@@ -61,7 +61,7 @@ def test_an_ngram_by_hand() -> None:
     # one plain pass for the end. 6 tokens in 4 passes, 3 drafted.
     tokens, start = whole([1, 2, 3, 4, 5], [7, 1, 2, 3, 4, 9])
     found, accepted = work(drafts.ngram(tokens, start, 2, 3), 3)
-    assert found == Work(passes=4, free=3, paid=0)
+    assert found == Spent(tokens=6, passes=4, free=3, paid=0)
     assert accepted == [3, 0, 1, 0]
 
 
@@ -69,14 +69,14 @@ def test_a_draft_model_by_hand() -> None:
     # Answer 1 2 3 4 5; the model is wrong at the third token. 2 a pass: after 1 it says 2 and wrong: 2 is
     # right, the target adds 3. Then 4 5 are right and the end comes along. 5 tokens in 2 passes.
     found, accepted = work(drafts.recorded([1, 2, 0, 4, 5], [1, 2, 3, 4, 5], 2), 2)
-    assert found == Work(passes=2, free=0, paid=4)
+    assert found == Spent(tokens=5, passes=2, free=0, paid=4)
     assert accepted == [0, 1, 1]
 
 
 def test_an_empty_or_short_answer_takes_as_many_passes_as_tokens() -> None:
-    assert work(Offer(b"", b""), 4)[0] == Work(0, 0, 0)
+    assert work(Offer(b"", b""), 4)[0] == Spent(0, 0, 0, 0)
     tokens, start = whole([1, 2], [3])
-    assert work(drafts.ngram(tokens, start, 2, 4), 4)[0] == Work(1, 0, 0)
+    assert work(drafts.ngram(tokens, start, 2, 4), 4)[0] == Spent(1, 1, 0, 0)
 
 
 @settings(max_examples=150, deadline=None)
@@ -124,7 +124,7 @@ def test_a_combination_asks_the_second_where_the_first_is_silent(
     first, second = brute.prediction(prompt, predicted, drafts.REALIGN_TOKENS), brute.ngram(2)
     passes, drafted, _ = brute.decode(prompt, answer, lambda text: first(text) or second(text), k)
     both = first_of(drafts.prediction(tokens, start, predicted, k), drafts.ngram(tokens, start, 2, k))
-    assert work(both, k)[0] == Work(passes, drafted, 0)
+    assert work(both, k)[0] == Spent(len(answer), passes, drafted, 0)
 
 
 def test_a_combination_pays_for_the_tokens_of_the_model_alone() -> None:
@@ -133,9 +133,9 @@ def test_a_combination_pays_for_the_tokens_of_the_model_alone() -> None:
     first = drafts.prediction(tokens, start, [1, 2, 3], 2)
     both = first_of(first, drafts.recorded(answer, answer, 2))
     # 2 3 predicted, 4 added; then 5 6 by the model, and the end.
-    assert work(both, 2)[0] == Work(passes=2, free=2, paid=2)
+    assert work(both, 2)[0] == Spent(tokens=6, passes=2, free=2, paid=2)
     again = first_of(drafts.recorded(answer, answer, 2), first)
-    assert work(again, 2)[0] == Work(passes=2, free=0, paid=4)
+    assert work(again, 2)[0] == Spent(tokens=6, passes=2, free=0, paid=4)
 
 
 @settings(max_examples=120, deadline=None)
