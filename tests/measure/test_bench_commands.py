@@ -40,8 +40,9 @@ def test_from_the_example_to_a_comparison(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text(text)
     with serving(good) as url:
         words = (*run_words(url), "--no-selftest", "--repeat", "3")
-        code, text, _ = fwctl(tmp_path, *words, "--out", "a", "--api-key-env", "KEY", KEY="sesame")
+        code, text, told = fwctl(tmp_path, *words, "--out", "a", "--api-key-env", "KEY", KEY="sesame")
     assert "m: 9 of 9 went well" in text
+    assert told.endswith("next: fwctl bench report a\nnext: fwctl bench compare BASE a\n")
     assert "sesame" not in text + (tmp_path / "a/records.jsonl").read_text()
     code, text, _ = fwctl(tmp_path, "bench", "compare", "a", "a", "--format", "json")
     first = json.loads(text)["comparisons"][0]

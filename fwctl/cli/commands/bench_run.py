@@ -81,7 +81,7 @@ def bench_run(
             sample=sample,
             engine=engine,
         )
-    return _report(plan, summary)
+    return _report(plan, summary, call.env.cwd)
 
 
 def _processes(plan: Plan, selftest: dict[str, Any] | None) -> int:
@@ -91,11 +91,23 @@ def _processes(plan: Plan, selftest: dict[str, Any] | None) -> int:
     return processes(plan, selftest, cores)
 
 
-def _report(plan: Plan, summary: dict[str, Any]) -> Report:
+def _report(plan: Plan, summary: dict[str, Any], cwd: Path) -> Report:
     answered = bool(summary["targets"]) and all(item["n_ok"] for item in summary["targets"].values())
     code = Exit.OK if summary["valid"] and answered else Exit.FAILED
     lost = any(node["lost"] for node in summary["nodes"])
     if summary["interrupted"]:
         code = Exit.FAILED if lost else Exit.INTERRUPTED
-    hints = (f"next: add --resume {plan.out} to go on",) if summary["interrupted"] else ()
-    return Report("bench run", {"out": str(plan.out), "summary": summary}, code, hints=hints)
+    folder = plan.out.relative_to(cwd) if plan.out.is_relative_to(cwd) else plan.out
+    return Report(
+        "bench run", {"out": str(plan.out), "summary": summary}, code, hints=_hints(folder, summary, code)
+    )
+
+
+def _hints(folder: Path, summary: dict[str, Any], code: Exit) -> tuple[str, ...]:
+    if summary["interrupted"]:
+        return (f"next: add --resume {folder} to go on",)
+    if code is not Exit.OK:
+        return ()
+    first, *others = summary["targets"]
+    arms = f"{folder}:{first} {folder}:{others[0]}" if others else f"BASE {folder}"
+    return (f"next: fwctl bench report {folder}", f"next: fwctl bench compare {arms}")
