@@ -8,16 +8,20 @@ from typing import Any
 
 from fwctl.errors import UsageError
 from fwctl.jsontext import JsonTextError, decoded
+from fwctl.records import opening
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
-_BOM = b"\xef\xbb\xbf"
-_WIDE = (b"\xff\xfe", b"\xfe\xff")
 HELP = "see docs/bench.md, Prompt sets"
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Lines that are not blank, numbered from 1; a byte order mark is dropped. Raises UsageError."""
-    return ((number, line) for number, _, line in placed_lines(path))
+    return opening.lines_of(path, MAX_LINE_BYTES, HELP)
+
+
+def placed_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """As `numbered_lines`, with the byte where each line begins between number and line."""
+    return opening.placed_lines(path, MAX_LINE_BYTES, HELP)
 
 
 def line_at(path: Path, place: int) -> bytes:
@@ -25,28 +29,7 @@ def line_at(path: Path, place: int) -> bytes:
     try:
         with path.open("rb") as file:
             file.seek(place)
-            return file.readline(MAX_LINE_BYTES).removeprefix(b"" if place else _BOM)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
-
-
-def placed_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """As `numbered_lines`, with the byte where each line begins between number and line."""
-    try:
-        if path.exists() and not path.is_file():
-            raise UsageError(f"cannot read {path}: it is no regular file", next_steps=["name a file"])
-        with path.open("rb") as file:
-            number, following = 0, 0
-            while line := file.readline(MAX_LINE_BYTES + 1):
-                number, place, following = number + 1, following, following + len(line)
-                if number == 1:
-                    if line.startswith(_WIDE):
-                        raise wrong(path, 1, "the file is UTF-16", "save it as UTF-8")
-                    line = line.removeprefix(_BOM)
-                if len(line) > MAX_LINE_BYTES:
-                    raise wrong(path, number, f"the line is longer than {MAX_LINE_BYTES // 2**20} MiB")
-                if line.strip():
-                    yield number, place, line
+            return file.readline(MAX_LINE_BYTES).removeprefix(b"" if place else opening.BOM)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fwctl.errors import UsageError
+from fwctl.jsontext import JsonTextError, decoded
 from fwctl.records.opening import lines_of
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -38,9 +38,9 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
 def _attempts(path: Path, number: int, line: bytes) -> list[dict[str, Any]]:
     """The attempts that one line tells of: one of a record, several of a router's request."""
     try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        raise _wrong(path, number, "this is not JSON in UTF-8") from None
+        found = decoded(line)
+    except JsonTextError as error:
+        raise _wrong(path, number, str(error)) from None
     if not isinstance(found, dict):
         raise _wrong(path, number, "a record is a JSON object")
     if found.get("event", "request") != "request":

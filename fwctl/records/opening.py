@@ -11,7 +11,7 @@ from pathlib import Path
 from fwctl.errors import UsageError
 
 _GZIP = b"\x1f\x8b"
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -36,14 +36,19 @@ def opened(path: Path) -> Iterator[BufferedReader]:
 def lines_of(path: Path, most_bytes: int, help_: str) -> Iterator[tuple[int, bytes]]:
     """Lines that are not blank, numbered from 1, without a byte order mark. help_: the way out for a line
     of more than `most_bytes`. Raises UsageError."""
+    return ((number, line) for number, _, line in placed_lines(path, most_bytes, help_))
+
+
+def placed_lines(path: Path, most_bytes: int, help_: str) -> Iterator[tuple[int, int, bytes]]:
+    """As `lines_of`, with the byte where each line begins between number and line."""
     with opened(path) as file:
-        number = 0
+        number, following = 0, 0
         while line := file.readline(most_bytes + 1):
-            number += 1
+            number, place, following = number + 1, following, following + len(line)
             if number == 1:
-                line = line.removeprefix(_BOM)
+                line = line.removeprefix(BOM)
             if len(line) > most_bytes:
                 why = f"the line is longer than {most_bytes // 2**20} MiB"
                 raise UsageError(f"{path}:{number}: {why}", next_steps=[help_])
             if line.strip():
-                yield number, line
+                yield number, place, line

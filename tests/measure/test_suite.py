@@ -133,5 +133,5 @@ def test_a_line_without_end_and_a_folder_are_refused(tmp_path: Path) -> None:
     path.write_bytes(b'{"id": "' + b"a" * (16 * 2**20))
     with pytest.raises(UsageError, match=r":1: the line is longer than 16 MiB"):
         load(path)
-    with pytest.raises(UsageError, match="no regular file"):
+    with pytest.raises(UsageError, match="not a regular file"):
         load(tmp_path)
