@@ -86,6 +86,8 @@ class Fields:
 
     def flag(self, name: str, default: bool = False) -> bool:
         value = self.values.get(name)
+        if isinstance(value, str):
+            raise ArchitectureError(name, f"is not true or false: {value[:40]!r}")
         return default if value is None else bool(value)
 
     def text(self, *names: str) -> str:

@@ -45,6 +45,8 @@ def attention(fields: Fields, family: Family, layer: int, mixer: Mixer) -> Built
     hidden = fields.integer(*HIDDEN)
     heads = fields.at(layer, *HEADS)
     keys = kv_heads(fields, layer, heads)
+    if heads % keys:
+        raise ArchitectureError(fields.name_of(*KV_HEADS), f"is {keys}, which does not divide {heads} heads")
     dim = head_dim(fields)
     value_dim = fields.integer("v_head_dim", default=dim)
     if mixer is Mixer.WINDOW:
