@@ -13,10 +13,19 @@ from typing import Any
 
 from fwctl.errors import FwctlError, UsageError
 
-APPROXIMATION = "approximate: words in pieces of up to 10 letters, 3 digits, 4 signs or 16 blanks"
+APPROXIMATION = (
+    "approximate: words in pieces of up to 10 letters, 3 digits, 4 signs or 16 blanks, "
+    "and single letters where words have no blanks between them"
+)
 MAX_TOKENIZER_BYTES = 256 * 2**20
 # Like the first step of the tokenizers of the large models: a word takes the blank before it along.
-_PIECE = re.compile(r" ?[^\W\d_]{1,10}|\d{1,3}| ?[^\w\s]{1,4}|\n+|\s{1,16}|_+|.", re.DOTALL)
+# Scripts without blanks between words (Thai to Khmer, Chinese, Japanese) and Hangul go letter by letter: in
+# longer pieces the same sentence would be other pieces wherever it begins at another letter.
+_BY_LETTER = (
+    "\u0e00-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff"
+)
+_WORD = rf"[{_BY_LETTER}]| ?[^\W\d_{_BY_LETTER}]{{1,10}}"
+_PIECE = re.compile(_WORD + r"|\d{1,3}| ?[^\w\s]{1,4}|\n+|\s{1,16}|_+|.", re.DOTALL)
 _KNOWN_PIECES = 200_000
 
 

@@ -29,6 +29,20 @@ def test_pieces_by_hand() -> None:
         "The", " unbelievab", "le", " price", ":", " ", "123", "45", " EUR", "!!",
     ]  # fmt: skip
     assert pieces("a_b\n\n  x") == ["a", "_", "b", "\n\n", "  ", "x"]
+    assert pieces("GPU 模型，ไทย 한국 größe") == ["GPU", " ", *"模型", "，", *"ไทย", " ", *"한국", " größe"]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "根据资料这个模型的内存不够大所以需要两台机器",
+        "メモリが足りないのでもう一台使います",
+        "หน่วยความจำไม่พอจึงต้องใช้สองเครื่อง",
+    ],
+)
+def test_a_sentence_without_blanks_is_the_same_pieces_wherever_it_begins(sentence: str) -> None:
+    for before in ("好", "好的", "です。", "ครับ", "GPU"):
+        assert pieces(before + sentence)[-len(pieces(sentence)) :] == pieces(sentence)
 
 
 @settings(max_examples=60)
