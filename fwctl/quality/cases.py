@@ -35,13 +35,15 @@ class Cases:
     """The checked prompts of a suite, read from its file when they are needed: a million of them take 16 MB.
 
     digest: of the graders with everything that decides a mark. sent: of what is asked, without what is
-    expected. by_type: graded prompts of each type. default: see `load_cases`.
+    expected. by_type: graded prompts of each type. formats: how many ask for a response format. default: see
+    `load_cases`.
     """
 
     suite: Suite
     digest: str
     sent: str
     by_type: Mapping[str, int]
+    formats: int
     default: str | None
     places: Places = field(repr=False)
 
@@ -64,7 +66,7 @@ def load_cases(suite: Suite, means: Means, *, default: str | None = None) -> Cas
 
     default: grader of prompts that name none but expect something. Raises UsageError, naming the prompt.
     """
-    places, by_type = Places(), Counter[str]()
+    places, by_type, formats = Places(), Counter[str](), 0
     digest, sent = sha256(), sha256()
     functions: set[str] = set()
     for place, prompt in suite.placed():
@@ -83,6 +85,7 @@ def load_cases(suite: Suite, means: Means, *, default: str | None = None) -> Cas
             )
         assert not isinstance(spec, str)
         places.add(prompt.id, place)
+        formats += prompt.body.get("response_format") is not None
         sent.update(json.dumps([prompt.id, prompt.body], sort_keys=True).encode() + b"\n")
         if spec is not None:
             by_type[prompt.type] += 1
@@ -93,7 +96,7 @@ def load_cases(suite: Suite, means: Means, *, default: str | None = None) -> Cas
     for function in sorted(functions):
         digest.update((means.folder / function.rpartition(":")[0]).read_bytes())
     marks, asked = (f"sha256:{item.hexdigest()}" for item in (digest, sent))
-    return Cases(suite, marks, asked, by_type, default, places)
+    return Cases(suite, marks, asked, by_type, formats, default, places)
 
 
 def _unserved(spec: Spec, means: Means) -> str | None:
@@ -110,7 +113,7 @@ def _unserved(spec: Spec, means: Means) -> str | None:
 def request_warnings(cases: Cases, targets: Sequence[Target]) -> list[str]:
     """What is likely to go wrong with the requests of a run, each with how many prompts it is about."""
     counts: Counter[str] = Counter()
-    for target, _, body in _structured(cases, targets):
+    for target, _, body in structured(cases, targets):
         for warning in warnings(str(body.get("model")), body["response_format"], body["messages"], body):
             counts[f"{target.name}: {warning}"] += 1
     return [f"{text} ({counted(count, 'prompt')})" for text, count in sorted(counts.items())]
@@ -119,13 +122,14 @@ def request_warnings(cases: Cases, targets: Sequence[Target]) -> list[str]:
 def require_grammars(cases: Cases, targets: Sequence[Target]) -> None:
     """Raises UsageError for a grammar with an undefined rule, or one that cannot be read: no request with
     it can succeed."""
-    for _, case, body in _structured(cases, targets):
+    for _, case, body in structured(cases, targets):
         _check_grammar(cases.suite, case.prompt.id, body["response_format"])
 
 
-def _structured(cases: Cases, targets: Sequence[Target]) -> Iterator[tuple[Target, Case, dict[str, Any]]]:
-    """Every request with a response format."""
-    for case in cases:
+def structured(cases: Cases, targets: Sequence[Target]) -> Iterator[tuple[Target, Case, dict[str, Any]]]:
+    """Every request with a response format, with its body."""
+    ask_always = any("response_format" in target.body({"messages": []}) for target in targets)
+    for case in cases if cases.formats or ask_always else ():
         for target in targets:
             body = target.body(case.prompt.body)
             if isinstance(body.get("response_format"), Mapping):

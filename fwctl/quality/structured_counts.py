@@ -10,7 +10,7 @@ from typing import Any
 from fwctl.inference.failures import ErrorClass
 from fwctl.inference.structured import runs_away
 from fwctl.measure.target import Target
-from fwctl.quality.cases import Cases
+from fwctl.quality.cases import Cases, structured
 from fwctl.quality.grading import Key, attempt_of, key_of
 from fwctl.stats.binomial import wilson
 
@@ -100,9 +100,8 @@ def _figures(count: Counter[str], kinds: Counter[str]) -> dict[str, Any]:
 def formats_of(cases: Cases, targets: Sequence[Target]) -> Formats:
     """Of every prompt that a target gets with one."""
     found: dict[int, str] = {}
-    for case in cases:
-        for target in targets:
-            wanted = target.body(case.prompt.body).get("response_format")
-            if isinstance(wanted, Mapping) and wanted.get("type") != "text":
-                found[hash((target.name, case.prompt.id))] = intern(str(wanted.get("type")))
+    for target, case, body in structured(cases, targets):
+        kind = str(body["response_format"].get("type"))
+        if kind != "text":
+            found[hash((target.name, case.prompt.id))] = intern(kind)
     return found
