@@ -55,6 +55,8 @@ def _take(work: Work, found: Found) -> None:
         work.say(
             "commented_out", f"`firectl {_shown(call)}` stands in a comment: nothing is imported from it"
         )
+    elif call is not None and found.printed:
+        work.say("printed", f"`firectl {_shown(call)}` is text that is shown: nothing is imported from it")
     elif call is not None:
         if found.retyped:
             work.say("retyped", "a text program changed quotes, dashes or blanks of this line; read as meant")

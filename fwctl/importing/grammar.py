@@ -274,6 +274,8 @@ def _verb(bare: list[Word]) -> tuple[str, list[Word]]:
         return "deployment scale", bare[1:]
     if _noun(first) is not None or first in VERBS:
         return f"? {first} {second}".strip(), bare[2:]
+    if (second in VERBS and closest(first, NOUNS)) or (_noun(second) and closest(first, VERBS)):
+        return f"? {first} {second}", bare[2:]
     return (f"? {first}", bare[1:]) if first in _WRONG or bare[0].made else ("", [])
 
 
@@ -298,6 +300,7 @@ def unknown(verb: str) -> str:
     words = verb.removeprefix("? ").split()
     if words and words[0] in _WRONG:
         return f"firectl has no `{words[0]}`; did you mean `firectl {_WRONG[words[0]]}`?"
-    near = closest(words[-1], [*sorted(VERBS), *sorted(TOP)]) if words else None
-    hint = f"; did you mean {near}?" if near and near not in words else ""
+    wrong = next((word for word in words if word not in VERBS and _noun(word) is None), "")
+    near = closest(wrong, [*sorted(VERBS), *sorted(TOP), *sorted(NOUNS)])
+    hint = f"; did you mean {near}?" if near else ""
     return f"`firectl {' '.join(words)}` is no command that firectl has{hint}"

@@ -191,7 +191,7 @@ def _text(node: ast.expr) -> str | None:
     if isinstance(node, ast.Name | ast.Attribute):
         return _variable(node)
     if isinstance(node, ast.Subscript):
-        return "${" + _clean(ast.unparse(node.value).split(".")[-1] + "_" + ast.unparse(node.slice)) + "}"
+        return _item(node)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left, right = _text(node.left), _text(node.right)
         return None if left is None or right is None else left + right
@@ -211,6 +211,11 @@ def _piece(part: ast.expr) -> str:
 
 def _variable(node: ast.expr) -> str:
     return "${" + _clean(ast.unparse(node).split(".")[-1]) + "}"
+
+
+def _item(node: ast.Subscript) -> str:
+    whole, key = ast.unparse(node.value).split(".")[-1], ast.unparse(node.slice)
+    return "${" + _clean(key if whole == "environ" else f"{whole}_{key}") + "}"
 
 
 def _clean(text: str) -> str:

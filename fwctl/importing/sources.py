@@ -11,12 +11,15 @@ from fwctl.importing import markup, python_source, yaml_source
 from fwctl.importing.arguments import argument_lists
 from fwctl.importing.assignments import Known, assignments, binaries, with_binaries
 from fwctl.importing.python_source import Piece
+from fwctl.importing.shell_arrays import arrays, with_arrays
 from fwctl.importing.words import BATCH, MAKE, POWERSHELL, SHELL, Word, commands_in
 
 LARGEST_BYTES = 16 * 2**20
 Lines = list[tuple[int, str]]
 
 _COMMENT = re.compile(r"\s*(?:#|//|::|REM\s)\s*!?\s*[$]?\s*\S*firectl")
+_PRINTS = re.compile(r"(?:^|[;&|{(]|\bthen|\belse|\bdo)\s*@?(?:echo|printf)\s(?:(?!\$\()[^;&|`])*$")
+_GOES_ON = re.compile(r"\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|>>?\s*[^&\s]")
 _NAMED_LIST = re.compile(r"""firectl\w*\s*=\s*\[(?=\s*["'])""")
 _CONTINUED = {
     POWERSHELL: re.compile(r"\s`\s*$"),
@@ -39,13 +42,14 @@ _BESIDE = (
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One firectl call: words after the binary. commented: it stands in a comment of its file.
-    retyped: a text program had changed its quotes, dashes or blanks."""
+    """One firectl call: words after the binary. commented, printed: it stands in a comment of its file, or
+    in what an `echo` shows. retyped: a text program had changed its quotes, dashes or blanks."""
 
     file: str
     line: int
     words: tuple[Word, ...]
     commented: bool = False
+    printed: bool = False
     retyped: bool = False
 
 
@@ -96,7 +100,7 @@ def _unnamed(source: Source, text: str) -> None:
 def _lines(source: Source, lines: Lines, dialect: str = SHELL) -> None:
     """Lines for a shell."""
     source.known |= assignments(lines)
-    names = binaries(lines)
+    names, known_arrays = binaries(lines), arrays(lines)
     taken = {item.line for item in source.items}
     for number, raw in _logical(lines, dialect):
         line = markup.straight(raw)
@@ -104,13 +108,19 @@ def _lines(source: Source, lines: Lines, dialect: str = SHELL) -> None:
             continue
         commented = _COMMENT.match(line) is not None
         text = re.sub(r"^\t[@+-]+", "", line) if dialect == MAKE else line
+        text = with_arrays(with_binaries(text, names), known_arrays)
         calls = [
-            Found(source.file, number, tuple(words), commented, line != raw)
-            for _, words in commands_in(with_binaries(text, names), dialect=dialect)
+            Found(source.file, number, tuple(words), commented, _is_printed(text, at), line != raw)
+            for at, words in commands_in(text, dialect=dialect)
         ]
         source.items += calls
         if not calls or any(pattern.search(line) for pattern, *_ in _BESIDE[1:]):
             source.items += _beside(source.file, number, line)
+
+
+def _is_printed(line: str, at: int) -> bool:
+    """True for a call in the text of an `echo` that goes to no other command and no file."""
+    return _PRINTS.search(line[:at]) is not None and not _GOES_ON.search(line[at:])
 
 
 def _beside(file: str, number: int, line: str) -> Iterator[Beside]:

@@ -30,8 +30,9 @@ _PLACEHOLDER = re.compile(
     r"<([A-Za-z_][\w .-]*)>|\{([A-Za-z_][\w.]*)(?:\[[^]\s]*\])?\}|\b(YOUR_\w+|YOUR-[\w-]+)\b"
 )
 _ARRAY = re.compile(r"\$\{(\w+)\[[@*]\][^}]*\}|\$\{?[@*](?::\d+)?\}?|@\w+")
+_BACKTICKS = re.compile(r"`[^`\s][^`]*`")
 _STOP = set("|;&()`")
-_REDIRECT = re.compile(r"\d*>{1,2}(?:&\d|\s*\S+)?|<\s+\S+")
+_REDIRECT = re.compile(r"&?\d*>{1,2}(?:&\d|\s*[^\s;|&()`]+)?|<\s+[^\s;|&()`]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,8 @@ class _Lexer:
         return not line.startswith("</", at) and self._add(character, at + 1)
 
     def _whole(self) -> int:
-        """Where an expression that may hold blanks ends: `${{ ... }}`, `{{ ... }}`, `$( ... )`, `${...}`."""
+        """Where an expression that may hold blanks ends: `${{ ... }}`, `{{ ... }}`, `$( ... )`, `${...}`,
+        a command between backticks."""
         line, at = self.line, self.at
         expression = _EXPRESSION.match(line, at)
         if expression is not None:
@@ -159,6 +161,8 @@ class _Lexer:
             return 0
         if line.startswith("$(", at):
             return _closing(line, at + 2)
+        if self.dialect != POWERSHELL and not self.started and _BACKTICKS.match(line, at):
+            return line.find("`", at + 1) + 1
         end = line.find("}", at) if line.startswith("${", at) else -1
         return end + 1
 
@@ -194,7 +198,7 @@ def word(raw: str, *, dialect: str = SHELL) -> Word:
     text = _EXPRESSION.sub(lambda found: _expression(found, defaults), raw)
     text = _VARIABLE.sub(lambda found: _variable(found, defaults), text)
     left = _REFERENCE.sub("", text)
-    if "$(" in left or "${" in left or re.search(r"\$[0-9#?!]", left):
+    if "$(" in left or "`" in left or "${" in left or re.search(r"\$[0-9#?!]", left):
         return Word(raw, computed=True)
     made: list[str] = []
     text = _PLACEHOLDER.sub(lambda found: _placeholder(found, made, text), text)

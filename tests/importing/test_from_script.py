@@ -16,6 +16,7 @@ from tests.importing.expected import EXPECTED
 DATA = Path(__file__).parents[1] / "data/firectl_commands.jsonl"
 LINES = {row["id"]: row["command"] for row in map(json.loads, DATA.read_text().splitlines())}
 CREATE = "firectl deployment create accounts/fireworks/models/qwen3-8b --deployment-shape fast -a acme"
+NAMED = f"{CREATE} --deployment-id chat"
 
 
 def draft(text: str, name: str = "deploy.sh") -> Draft:
@@ -175,3 +176,74 @@ def test_hostile_text_is_read_to_its_end(name: str) -> None:
         "\0\x1b[31m",
     ):
         assert imported(text, name).spec
+
+
+def values_of(text: str, name: str = "deploy.sh") -> dict[str, object]:
+    return dict(draft(text, name).entries[0].values)
+
+
+def test_an_array_that_the_script_writes_out_is_read() -> None:
+    script = f"""
+ARGS=(
+  --min-replica-count 1   # always one
+  --max-replica-count "3"
+)
+ARGS+=(--region us-iowa-1)
+{NAMED} "${{ARGS[@]}}"
+"""
+    assert codes(script) == []
+    values = values_of(script)
+    assert (values["replicas.min"], values["replicas.max"], values["region"]) == (1, 3, "US_IOWA_1")
+
+
+@pytest.mark.parametrize(
+    "more", ['[ -n "$LORA" ] && ARGS+=(--enable-addons)', "if x; then\n  ARGS+=(--enable-addons)\nfi"]
+)
+def test_what_an_array_gets_under_a_condition_is_left_open(more: str) -> None:
+    script = f"ARGS=(--min-replica-count 1 --max-replica-count 3)\n{more}\n{NAMED} ${{ARGS[@]}}"
+    assert codes(script) == ["array"]
+    values = values_of(script)
+    assert values["replicas.max"] == 3
+    assert "addons.mode" not in values
+
+
+@pytest.mark.parametrize("array", ["ARGS=(--precision FP8)\nARGS=(--precision BF16)", "ARGS=($(cat flags) x"])
+def test_an_array_that_is_set_twice_or_never_closed_stays_open(array: str) -> None:
+    script = f"{array}\n{NAMED} ${{ARGS[@]}}"
+    assert codes(script) == ["array"]
+    assert "precision" not in values_of(script)
+
+
+def test_a_redirection_ends_before_the_next_command() -> None:
+    assert codes(f"if ! {NAMED} --precision FP8 > /dev/null; then echo failed; fi") == []
+
+
+def test_a_command_between_backticks_is_a_value_that_only_a_run_knows() -> None:
+    assert codes(f"{NAMED} --max-replica-count `nproc`") == ["computed"]
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"), [("depolyment create x", "deployment"), ("craete deployment x", "create")]
+)
+def test_a_misspelt_command_is_named(command: str, meant: str) -> None:
+    (remark,) = draft(f"firectl {command}").remarks
+    assert remark.code == "unknown_command"
+    assert remark.message.endswith(f"did you mean {meant}?")
+
+
+@pytest.mark.parametrize("line", [f'echo "{NAMED}"', f"  then echo '+ {NAMED}' >&2", f"@echo {NAMED}"])
+def test_a_call_that_is_only_shown_makes_no_entry(line: str) -> None:
+    assert codes(line) == ["printed"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [f"echo $({NAMED})", f"echo '{NAMED}' | bash", f"echo '{NAMED}' >> run.sh", f"echo a; {NAMED}"],
+)
+def test_a_call_that_an_echo_leads_to_makes_one(line: str) -> None:
+    assert len(draft(line).entries) == 1
+
+
+def test_python_names_a_variable_of_the_environment_as_it_is() -> None:
+    program = f"import os\nos.system(f'{NAMED} --region ' + os.environ['REGION'])\n"
+    assert values_of(program, "deploy.py")["region"] == "${env:REGION}"
