@@ -13,6 +13,9 @@ from fwctl.live.model import LiveDeployment
 from fwctl.operate.exporter import DeploymentMetrics
 from fwctl.spec.model import Deployment
 
+# A severity as those who are alerted know it, and as files of kind Watch say it.
+LEVELS = {"error": "critical", "warning": "warning", "note": "info"}
+
 
 class Scope(StrEnum):
     DEPLOYMENT = "deployment"

@@ -10,10 +10,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from fwctl.operate.rules_model import Rule, Scope, objective
+from fwctl.operate.rules_model import LEVELS, Rule, Scope, objective
 from fwctl.spec.model import Deployment
-
-_LEVELS = {"error": "critical", "warning": "warning", "note": "info"}
 
 
 def rule_file(rules: Iterable[Rule], deployments: Mapping[str, Deployment]) -> str:
@@ -65,7 +63,7 @@ def _alert(rule: Rule, expr: str) -> Iterable[str]:
     if rule.resolve_s:
         yield f"        keep_firing_for: {_duration(rule.resolve_s)}"
     yield "        labels:"
-    yield f"          severity: {_LEVELS[rule.severity.value]}"
+    yield f"          severity: {LEVELS[rule.severity.value]}"
     yield "        annotations:"
     yield f"          summary: {_quoted(f'{rule.name}:{subject} {rule.summary}')}"
     if rule.scope is not Scope.ACCOUNT:

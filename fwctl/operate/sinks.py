@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from fwctl.operate.rules_model import LEVELS
 from fwctl.operate.watch_state import RESOLVED, Alert
 
 DEADLINE_S = 10.0
@@ -74,9 +75,6 @@ def _slack(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-_LEVELS = {"error": "critical", "warning": "warning", "note": "info"}
-
-
 def alertmanager_body(alerts: Sequence[Alert], resolved: Sequence[Event], now: datetime, account: str) -> Any:
     """Alertmanager API v2: everything that fires, with an end in the near future, and what has ended.
 
@@ -90,7 +88,7 @@ def _alertmanager(row: Event, account: str, ends: str) -> dict[str, Any]:
     return {
         "labels": {
             "alertname": f"fwctl_{row['rule'].replace('-', '_')}",
-            "severity": _LEVELS.get(row["severity"], "warning"),
+            "severity": LEVELS.get(row["severity"], "warning"),
             "deployment": row["label"],
             "deployment_id": row["subject"],
             "account": account,

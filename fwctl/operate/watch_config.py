@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from fwctl.errors import InvalidSpecError, Severity
 from fwctl.operate.rules import RULES
-from fwctl.operate.rules_model import Rule
+from fwctl.operate.rules_model import LEVELS, Rule
 from fwctl.operate.sinks import KINDS, Sink
 from fwctl.spec.closest import did_you_mean, listed
 from fwctl.spec.environment import is_reference, resolve
@@ -28,7 +28,7 @@ KIND = "Watch"
 MOST = 1_000_000  # of any threshold; as many days from now are still a date
 API_VERSION = "fwctl/v1"
 TOP = ("apiVersion", "kind", "account", "rules", "sinks", "records")
-_SEVERITIES = {"critical": Severity.ERROR, "warning": Severity.WARNING, "info": Severity.NOTE}
+_SEVERITIES = {level: Severity(value) for value, level in LEVELS.items()}
 _COMMON = ("hold", "resolve", "severity", "enabled")
 
 
