@@ -20,6 +20,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "attempt": _COUNT,
     "text": _TEXT,
     "error_class": _TEXT,
+    "error_note": _TEXT,
     "finish_reason": _TEXT,
     "output_tokens": _COUNT,
     "reasoning_tokens": _COUNT,

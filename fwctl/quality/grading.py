@@ -11,6 +11,7 @@ from typing import Any
 from fwctl.errors import UsageError
 from fwctl.inference.failures import ErrorClass
 from fwctl.inference.structured import after_reasoning
+from fwctl.measure.giving_up import why
 from fwctl.quality.answers import read_answers
 from fwctl.quality.cases import Case, Cases
 from fwctl.quality.degenerate import degenerate
@@ -99,18 +100,18 @@ def is_last(row: Row, last: Mapping[Key, int]) -> bool:
 def broken(row: Row, case: Case) -> tuple[Outcome, str] | None:
     """What is wrong with an answer before anybody looks at its quality; None when nothing is."""
     error, text = row.get("error_class"), after_reasoning(row.get("text") or "")
-    why = degenerate(text)
+    odd = degenerate(text)
     if error is not None and error not in (*_BROKEN_FORMAT, ErrorClass.LENGTH):
-        return _OUTCOMES.get(error, Outcome.FAILED), str(error)
-    if row.get("finish_reason") == "length" and (case.spec is not None or why is not None):
-        if why is not None:
-            return Outcome.DEGENERATE, why
+        return _OUTCOMES.get(error, Outcome.FAILED), why(row) if row.get("error_note") else str(error)
+    if row.get("finish_reason") == "length" and (case.spec is not None or odd is not None):
+        if odd is not None:
+            return Outcome.DEGENERATE, odd
         silent = not text.strip() and (row.get("reasoning_tokens") or (row.get("text") or "").strip())
         return Outcome.TRUNCATED, ONLY_REASONING if silent else "length"
     if not text.strip() and row.get("finish_reason") != "tool_calls":
         return Outcome.EMPTY, "no visible text"
-    if why is not None:
-        return Outcome.DEGENERATE, why
+    if odd is not None:
+        return Outcome.DEGENERATE, odd
     if error is not None:
         return Outcome.WRONG, str(error)
     return None

@@ -22,7 +22,7 @@ MOST_SHARES = {
     Outcome.UNGRADED: (0.05, "could not be graded"),
 }
 _WAIT = "repeat the run when the deployment is well"
-_LONGEST_NOTE = 160
+_LONGEST_NOTE = 300
 # So many answers of which not one is right are no accident of a weak model.
 LEAST_FOR_ZERO = 10
 
@@ -105,4 +105,5 @@ def _reasons(outcome: Outcome, notes: Counter[str] | None) -> str:
     ((most, count),) = notes.most_common(1)
     if outcome is Outcome.UNGRADED:
         return f", {count} because of: {most}"
-    return f", {count} with {most}: {WAYS_OUT.get(most, _WAIT)}"
+    told = most if ": " in most else f"{most}: {WAYS_OUT.get(most, _WAIT)}"
+    return f", {count} with {told}"
