@@ -146,6 +146,7 @@ def _deployments(checked: Checked, outer: list[Checked], run: Run, evidence: Evi
             continue
         view = View(name, span, layered([*layers, reader.checked]), run.accept_unknown, evidence)
         require_fields(view, reader)
+        order_percentiles(view, reader)
         found.append(view)
     return found
 
@@ -166,6 +167,17 @@ def require_fields(d: View, reader: Reader) -> None:
             message = f"deployment {shown(d.name)} needs {parent}" + (f" ({keys})" if keys != parent else "")
         example = "for example replicas: {min: 1, max: 2}" if parent == "replicas" else None
         reader.problem("FW204", span, message, example, path=at)
+
+
+def order_percentiles(d: View, reader: Reader) -> None:
+    """FW203 where a 95th percentile is below the median beside it."""
+    for part in ("input", "output"):
+        path = f"workload.{part}_tokens"
+        p50, p95 = d.get(f"{path}.p50"), d.get(f"{path}.p95")
+        if p50 is not None and p95 is not None and p95 < p50:
+            span, at = d.place(f"{path}.p95")
+            message = f"{path}: p95 {p95} is below p50 {p50}"
+            reader.problem("FW203", span, message, "p95 is the length that 5 % exceed", path=at)
 
 
 def _account_is_given(

@@ -170,6 +170,7 @@ def test_accept_unknown_does_not_open_fwctls_own_lists() -> None:
         ("max_context_length: 3000000000", "FW203"),
         ("max_context_length: -1", "FW203"),
         ("workload: {context_tokens: 0}", "FW203"),
+        ("workload: {input_tokens: {p50: 900, p95: 300}}", "FW203"),
         ("workload: {context_tokens: 32_768}", "FW105"),
         ("lifecycle: {hold_until: '2026-12-01'}", "FW208"),
         ("lifecycle: {hold_until: '2026-13-01T08:00Z'}", "FW208"),

@@ -54,8 +54,8 @@ page(
     _E,
     """Number out of bounds, or a list entry twice.
 
-    What it checks: numbers are finite and within the bounds of `fwctl explain`; lists of names name each
-    once.
+    What it checks: numbers are finite and within the bounds of `fwctl explain`; a 95th percentile is not
+    below its median; lists of names name each once.
 
     Why it is bad: the platform refuses the value.
 
