@@ -15,89 +15,28 @@ from fwctl.importing.words import Word
 from fwctl.spec.closest import closest
 
 VERBS = frozenset(
-    [
-        "create",
-        "get",
-        "list",
-        "update",
-        "scale",
-        "delete",
-        "rm",
-        "remove",
-        "undelete",
-        "tag",
-        "match",
-        "prepare",
-        "download",
-        "upload",
-        "export",
-        "import",
-        "load-lora",
-        "unload-lora",
-        "export-metrics",
-        "list-invoices",
-        "get-usage",
-        "set",
-        "clear",
-        "unset",
-    ]
-)
+    {
+        "create", "get", "list", "update", "scale", "delete", "rm", "remove", "undelete", "tag", "match",
+        "prepare", "download", "upload", "export", "import", "load-lora", "unload-lora", "export-metrics",
+        "list-invoices", "get-usage", "set", "clear", "unset",
+    }
+)  # fmt: skip
 NOUNS = frozenset(
-    [
-        "deployment",
-        "deployment-shape",
-        "ds",
-        "deployment-shape-version",
-        "deployment-metrics",
-        "deployed-model",
-        "model",
-        "account",
-        "quota",
-        "billing",
-        "secret",
-        "api-key",
-        "user",
-        "reservation",
-        "router",
-        "policy",
-        "dataset",
-        "batch-inference-job",
-        "evaluator",
-        "evaluator-revision",
-        "supervised-fine-tuning-job",
-        "sftj",
-        "reinforcement-fine-tuning-job",
-        "rftj",
-        "dpo-job",
-        "identity-provider",
-        "credit-redemption",
-        "support",
-        "training-shape",
-        "ts",
-        "rlor-trainer-job",
-        "rlor",
-        "billing-metrics",
-        "peft-addon",
-        "fine-tuning-job",
-    ]
-)
+    {
+        "deployment", "deployment-shape", "ds", "deployment-shape-version", "deployment-metrics",
+        "deployed-model", "model", "account", "quota", "billing", "secret", "api-key", "user",
+        "reservation", "router", "policy", "dataset", "batch-inference-job", "evaluator",
+        "evaluator-revision", "supervised-fine-tuning-job", "sftj", "reinforcement-fine-tuning-job",
+        "rftj", "dpo-job", "identity-provider", "credit-redemption", "support", "training-shape", "ts",
+        "rlor-trainer-job", "rlor", "billing-metrics", "peft-addon", "fine-tuning-job",
+    }
+)  # fmt: skip
 TOP = frozenset(
-    [
-        "signin",
-        "set-api-key",
-        "whoami",
-        "version",
-        "upgrade",
-        "load-lora",
-        "unload-lora",
-        "deploy",
-        "undeploy",
-        "prepare-model",
-        "token",
-        "session",
-        "help",
-    ]
-)
+    {
+        "signin", "set-api-key", "whoami", "version", "upgrade", "load-lora", "unload-lora", "deploy",
+        "undeploy", "prepare-model", "token", "session", "help",
+    }
+)  # fmt: skip
 GLOBAL_VALUES = frozenset({"-a", "--account-id", "--api-key", "-p", "--profile", "-s", "-o", "--output"})
 _VALUES = frozenset({"--wait-timeout", "--file", "--expire-time", "--multi-region", "--deployment"})
 _SWITCHES = frozenset(
