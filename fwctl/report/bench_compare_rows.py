@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from fwctl.report import bench_words as words
 
 HEADER = ("", "base", "candidate", "ratio", "verdict", "pairs")
-SHOWN_POSITIONS = 4  # of acceptance, in a cell of the table
 RIGHT = ("base", "candidate", "pairs")
 
 
@@ -49,7 +48,9 @@ def of_type(body: Mapping[str, Any], name: str) -> Iterator[Row]:
 
 def _drafts(found: Mapping[str, Any]) -> Iterator[Row]:
     """What servers said about drafts and predicted outputs, where they did."""
-    base, candidate = (dict(words.drafts(found[side], SHOWN_POSITIONS)) for side in ("base", "candidate"))
+    base, candidate = (
+        dict(words.drafts(found[side], words.SHOWN_POSITIONS)) for side in ("base", "candidate")
+    )
     for name in dict.fromkeys((*base, *candidate)):
         ratio = found["ratio"] if name == words.DRAFTED else None
         yield Row(name, base.get(name, "none"), candidate.get(name, "none"), _ratio(ratio))

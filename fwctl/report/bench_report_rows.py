@@ -78,9 +78,7 @@ def details(arm: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     most = words.number(lengths["max"])
     yield "output tokens", f"p50 {words.number(middle)}, p95 {words.number(high)}, most {most}"
     yield "cached share", words.share(figures["cached_share"])
-    yield from words.drafts(figures.get("speculation"))
-    for kind, item in arm.get("types", {}).items():
-        yield from ((f"{kind}: {name}", text) for name, text in words.drafts(item.get("speculation")))
+    yield from drafts(arm)
     if figures["goodput"]:
         yield "goodput", _goodput(figures["goodput"])
     yield "errors", words.errors(figures["errors"])
@@ -88,6 +86,14 @@ def details(arm: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "429 from", ", ".join(f"{word} {count}" for word, count in figures["rate_limited_by"].items())
     yield "USD an hour", words.plain_dollars(figures["usd_per_hour"])
     yield "USD per million output tokens", words.plain_dollars(figures["usd_per_million_output_tokens"])
+
+
+def drafts(arm: Mapping[str, Any], positions: int | None = None) -> Iterator[tuple[str, str]]:
+    """What servers said about drafts, over all and by type, as name and value; positions as in `words`."""
+    yield from words.drafts(arm["figures"].get("speculation"), positions)
+    for kind, item in arm.get("types", {}).items():
+        found = words.drafts(item.get("speculation"), positions)
+        yield from ((f"{kind}: {name}", text) for name, text in found)
 
 
 def _goodput(item: Mapping[str, Any]) -> str:

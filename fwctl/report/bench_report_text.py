@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fwctl.report import bench_report_rows as table
@@ -22,15 +22,12 @@ def write(page: Page, report: Report) -> None:
     page.blank()
     page.table(table.header(body), table.rows(body), right=", ".join(table.header(body)[2:]))
     found_arms = table.arms(body)
-    for arm in found_arms if len(found_arms) <= MOST_HISTOGRAMS else ():
-        for metric in ("ttft_s", "total_s"):
-            found = arm["distributions"][metric]
-            if found is None:
-                continue
-            page.blank()
-            page.line(Span(f"{arm['label']}: {words.METRICS[metric]}", "bold"), f", {found['n']:,} requests")
-            for line in histogram(found, arm["figures"][metric], page.style.width, page.style.unicode):
-                page.raw(line)
+    if len(found_arms) <= MOST_HISTOGRAMS:
+        _histograms(page, found_arms)
+    told = [(arm["label"], *row) for arm in found_arms for row in table.drafts(arm, words.SHOWN_POSITIONS)]
+    if told:
+        page.blank()
+        page.table(("target", "drafts", ""), told)
     page.blank()
     for arm in found_arms:
         if arm["figures"]["errors"]:
@@ -39,6 +36,18 @@ def write(page: Page, report: Report) -> None:
         page.line(f"Histograms are shown for up to {MOST_HISTOGRAMS} targets; --format html has all charts.")
     for name in body.get("charts") or ():
         page.line(f"wrote {name}")
+
+
+def _histograms(page: Page, arms: Sequence[Mapping[str, Any]]) -> None:
+    for arm in arms:
+        for metric in ("ttft_s", "total_s"):
+            found = arm["distributions"][metric]
+            if found is None:
+                continue
+            page.blank()
+            page.line(Span(f"{arm['label']}: {words.METRICS[metric]}", "bold"), f", {found['n']:,} requests")
+            for line in histogram(found, arm["figures"][metric], page.style.width, page.style.unicode):
+                page.raw(line)
 
 
 def histogram(

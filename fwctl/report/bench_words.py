@@ -13,6 +13,7 @@ METRICS: dict[str, str] = {
     "tpot_s": "time per output token",
 }
 DRAFTED = "tokens a pass"
+SHOWN_POSITIONS = 4  # of acceptance, where room is short
 # verdict -> (word for people, colour of terminals, kind of badge)
 VERDICTS: dict[str, tuple[str, str, str]] = {
     "better": ("better", "green", "good"),

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from fwctl.report import bench_words as words
 from fwctl.report.layout import Page, Span
 from fwctl.report.model import Report
 
 COLUMNS = ("source", "settings", "tokens/pass", "speed-up", "slower", "gone at v", "by position")
-SHOWN_POSITIONS = 4
 
 
 def write(page: Page, report: Report) -> None:
@@ -57,8 +57,8 @@ def _type(page: Page, name: str, item: Mapping[str, Any]) -> None:
 
 
 def _row(source: Mapping[str, Any]) -> list[str]:
-    shares = source["acceptance_by_position"][:SHOWN_POSITIONS]
-    more = " ..." if len(source["acceptance_by_position"]) > SHOWN_POSITIONS else ""
+    shares = source["acceptance_by_position"][: words.SHOWN_POSITIONS]
+    more = " ..." if len(source["acceptance_by_position"]) > words.SHOWN_POSITIONS else ""
     return [
         source["source"],
         ", ".join(f"{key} {value}" for key, value in source["settings"].items()),

@@ -184,6 +184,19 @@ def test_a_comparison_tells_what_drafts_gave_on_both_sides_in_every_format(runs:
     assert "tokens a pass" not in text.render(comparison(runs), Style())
 
 
+def test_a_report_tells_acceptance_by_position_in_every_format(runs: Path) -> None:
+    said = {"server": {"speculation-acceptance": "1:9/10,2:6/10"}}
+    save(runs / "positions", [{**item, **said} if item["type"] == "edit" else item for item in rows(40)])
+    found = report(runs, "positions")
+    shown = text.render(found, Style())
+    assert re.search(r"accepted by position +90\.0 %, 60\.0 %$", shown, re.MULTILINE)
+    assert re.search(r"edit: tokens a pass +2\.50 \(2\.50 to 2\.50\)$", shown, re.MULTILINE)
+    for page in (markdown.render(found, Style()), html.render(found, Style())):
+        assert "edit: accepted by position" in page
+        assert re.search(r"90\\?\.0 %, 60\\?\.0 %", page)  # Markdown may escape the point
+    assert "drafts" not in text.render(report(runs, "base"), Style())
+
+
 def test_an_invalid_comparison_is_said_everywhere(runs: Path) -> None:
     save(runs / "other", rows(150), digest="sha256:other")
     found = comparison(runs, "ttft_p50 > 1.1x", candidate="other")
