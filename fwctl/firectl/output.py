@@ -19,7 +19,7 @@ from fwctl.redact import MASK, Redactor
 _SHOWN_CHARS = 200
 _QUOTED_FROM_CHARS = 20_000  # masked before the cut, so that no half of a secret is shown
 _MAX_DEPTH = 60  # of a document; firectl's own objects are about 6 deep
-_START = re.compile(r"^[ \t]*(?=\{\s*[\"}]|\[\s*[\[\]{])", re.MULTILINE)
+_START = re.compile(r"^\ufeff?[ \t]*(?=\{\s*[\"}]|\[\s*[\[\]{])", re.MULTILINE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # Objects whose keys are data, not field names.
 _MAPS = frozenset({"annotations", "load_targets", "labels", "tags", "default_sampling_params"})
@@ -151,7 +151,7 @@ def _decoded(text: str) -> Iterator[Any]:
             _fail(_what_is_wrong(error), text[at:])
         except ValueError as error:
             _fail(f"firectl's JSON is broken ({error})", text[at:])
-        if text[end:].lstrip(" \t")[:1] in (",", ":", "]", "}"):
+        if text[end:].lstrip(" \t")[:1] in tuple(",:]}[{"):
             _fail("firectl's JSON is broken (more follows its end)", text[at:])
         yield value
         position = end

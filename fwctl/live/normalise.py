@@ -124,6 +124,11 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,18}", value) else value
 
 
+def _flag(value: Any) -> bool:
+    """The text `false` is not true."""
+    return value is True or _text(value).lower() in ("true", "1")
+
+
 def _enum(value: Any) -> str | None:
     text = _text(value)
     return None if not text or text.endswith("UNSPECIFIED") else text
@@ -138,7 +143,7 @@ def _duration(value: Any) -> Any:
 
 _BY_KIND: Mapping[Kind, Callable[[Any], Any]] = {
     Kind.INT: _whole,
-    Kind.BOOL: bool,
+    Kind.BOOL: _flag,
     Kind.TEXT: str,
     Kind.DURATION: _duration,
     Kind.ENUM: _enum,
@@ -169,7 +174,7 @@ def _placement(_row: Field, value: Any) -> Any:
 
 
 def _addon_mode(_row: Field, value: Any) -> str | None:
-    return "multi_lora" if value is True else None
+    return "multi_lora" if _flag(value) else None
 
 
 def _secrets(_row: Field, value: Any) -> list[Secret]:
@@ -238,8 +243,8 @@ def normalise_shape_version(raw: Mapping[str, Any]) -> ShapeVersion:
         name=name,
         shape=shape_of(name),
         version=short_id(name),
-        validated=bool(raw.get("validated")),
-        latest_validated=bool(raw.get("latest_validated")),
+        validated=_flag(raw.get("validated")),
+        latest_validated=_flag(raw.get("latest_validated")),
         base_model=_text(snapshot.get("base_model")),
         preset=_enum(snapshot.get("preset_type")),
         snapshot={p: v for p, v in fields.items() if BY_PATH[p].owner is Owner.SHAPE},

@@ -51,6 +51,10 @@ def test_an_empty_result_is_an_empty_list(text):
     assert rows(text) == []
 
 
+def test_a_byte_order_mark_is_no_part_of_the_answer():
+    assert parse_list('\ufeff[{"name": "a"}]', "deployments")[0] == [{"name": "a"}]
+
+
 def test_token_and_total_come_with_the_rows():
     text = json.dumps({"deployments": ROWS, "nextPageToken": "t2", "totalSize": "5"})
     assert parse_list(text, "deployments") == (ROWS, "t2", 5)
@@ -69,6 +73,7 @@ def test_token_and_total_come_with_the_rows():
         ('[{"name": "a"},\nnoise in between\n{"name": "b"}]', "broken"),
         ('{"deployments": [{"name": "a"} oops\n{"name": "b"}]}', "broken"),
         ('{"name": "a"}]', "more follows"),
+        ('[{"name": "a"}][{"name": "b"}]', "more follows"),
         ('[{"a": NaN}]', "NaN"),
         ('[{"a": -Infinity}]', "Infinity"),
         ('[{"a": 1, "a": 2}]', "twice"),

@@ -301,3 +301,14 @@ def test_no_object_is_refused_whatever_the_platform_sends(raw: dict[str, Any]) -
     assert live.deployment_id == "chat"
     normalise_shape_version({"name": "s/versions/v", **raw})
     normalise_model(raw, "m")
+
+
+@pytest.mark.parametrize(("written", "meant"), [("false", False), ("true", True), (False, False), (1, True)])
+def test_a_boolean_that_arrives_as_text_keeps_its_meaning(written: Any, meant: bool) -> None:
+    version = normalise_shape_version(
+        {"name": "accounts/f/deploymentShapes/s/versions/v", "validated": written}
+    )
+    assert version.validated is meant
+    assert fields(preemptible=written, enable_addons=written) == (
+        {"preemptible": True, "addons.mode": "multi_lora"} if meant else {}
+    )
