@@ -17,6 +17,7 @@ from fwctl.errors import UsageError
 SHORTEST_NUMBER = 5
 LONGEST_LIST = 100_000
 _LONGEST_RULE = 500
+_MOST_LEVELS = 40  # groups in groups of one pattern, far below what Python can follow
 # A word may begin behind an escape of JSON or of a programming language: "\nAnna".
 _BEGIN = r"(?:(?<![^\W_])|(?<=\\[nrtbf]))"
 _END = r"(?![^\W_])"
@@ -66,6 +67,7 @@ DEFAULTS: tuple[Rule, ...] = (
     Rule("number", re.compile(rf"\d{{{SHORTEST_NUMBER},}}")),
 )
 KINDS = ("key", "email", "address", "number", "name")
+_OTHER_LETTERS = {" ": r"\s+", "'": "['’]"}  # of a listed name
 _CALM = re.compile(r"^\D*1?0*\D*$")  # 0000 and 10000 tell nothing, and stand in where nothing is free
 
 
@@ -75,19 +77,60 @@ def rules(names: Iterable[str] = (), own: Mapping[str, str] | None = None) -> tu
     UsageError for a pattern that does not compile, is too long, or matches nothing at all.
     """
     found = [*(_own(kind, pattern) for kind, pattern in (own or {}).items()), *DEFAULTS]
-    listed = sorted({name.strip() for name in names if name.strip()}, key=len, reverse=True)
+    listed = sorted({name.strip() for name in names if name.strip()})
     if len(listed) > LONGEST_LIST:
         raise UsageError(f"a list of names holds at most {LONGEST_LIST:,}, not {len(listed):,}")
     if listed:
-        words = "|".join(form for name in listed for form in _forms(name))
+        words = _any_of(form for name in listed for form in _forms(name))
         found.append(Rule("name", re.compile(f"{_BEGIN}(?:{words}){_END}", re.IGNORECASE)))
     return tuple(found)
 
 
-def _forms(name: str) -> list[str]:
-    """Patterns of a name: accents as one letter or as a mark of their own, any blanks, any apostrophe."""
-    written = dict.fromkeys(normalize(form, name) for form in ("NFC", "NFD"))
-    return [r"\s+".join(map(re.escape, form.split())).replace("'", "['’]") for form in written]
+def _forms(name: str) -> Iterator[list[str]]:
+    """Patterns of a name, letter by letter: accents as one letter or as a mark of their own, any blanks, any
+    apostrophe."""
+    for form in dict.fromkeys(normalize(kind, name) for kind in ("NFC", "NFD")):
+        yield [_OTHER_LETTERS.get(letter) or re.escape(letter) for letter in " ".join(form.split())]
+
+
+_Tree = dict[str, "_Tree"]
+
+
+def _any_of(forms: Iterable[Iterable[str]]) -> str:
+    """One pattern for all, a tree by letters: a long list costs little more at a place than a short one."""
+    root: _Tree = {}
+    for letters in forms:
+        node = root
+        for letter in letters:
+            node = node.setdefault(letter, {})
+        node[""] = {}
+    return _pattern(root)
+
+
+def _pattern(node: _Tree, level: int = 0) -> str:
+    """The longest way through a tree that fits; "" marks where one may end."""
+    if level == _MOST_LEVELS:
+        return f"(?:{'|'.join(sorted(_ways(node), key=len, reverse=True))})"
+    chain = ""
+    while len(node) == 1 and "" not in node:
+        ((letter, node),) = node.items()
+        chain += letter
+    branches = [letter + _pattern(child, level + 1) for letter, child in node.items() if letter]
+    if not branches:
+        return chain
+    return f"{chain}(?:{'|'.join(branches)})" + ("?" if "" in node else "")
+
+
+def _ways(node: _Tree) -> Iterator[str]:
+    """Every way through a tree, one behind the other."""
+    open_ = [("", node)]
+    while open_:
+        way, here = open_.pop()
+        for letter, child in here.items():
+            if letter:
+                open_.append((way + letter, child))
+            else:
+                yield way
 
 
 def _own(kind: str, pattern: str) -> Rule:
@@ -104,7 +147,7 @@ def _own(kind: str, pattern: str) -> Rule:
 
 def bare(values: Iterable[str]) -> Rule:
     """A rule for values that were found by what stood in front of them, such as `Bearer`, anywhere else."""
-    words = "|".join(re.escape(value) for value in sorted(values, key=lambda value: (-len(value), value)))
+    words = _any_of(map(re.escape, value) for value in sorted(values))
     return Rule("key", re.compile(f"{_BEGIN}(?:{words}){_END}"))
 
 

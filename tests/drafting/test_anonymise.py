@@ -94,6 +94,26 @@ def test_of_other_countries_and_other_spellings_nothing_is_left(value: str) -> N
     assert (hit.begin, hit.end) == (3, 3 + len(value))
 
 
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.text(alphabet="abc '.", min_size=1, max_size=6).filter(str.strip), min_size=1, max_size=12),
+    st.text(alphabet="abc '.,", max_size=40),
+)
+def test_a_list_of_names_finds_what_its_names_find_one_by_one(names: list[str], text: str) -> None:
+    def places(*listed: str) -> set[int]:
+        hits = find(text, rules(listed)[-1:])
+        return {place for hit in hits for place in range(hit.begin, hit.end)}
+
+    assert {at for name in names for at in places(name)} >= places(*names)
+    assert all(places(*names) & places(name) for name in names if places(name))
+
+
+def test_long_lists_of_alike_names_are_found() -> None:
+    alike = ["a" * count for count in range(1, 300)]
+    table = rules([*alike, *(f"name{number}" for number in range(20_000))])
+    assert [hit[:2] for hit in find("so aaaa, name19999 and name20000", table[-1:])] == [(3, 7), (9, 18)]
+
+
 def test_user_and_password_of_an_address_are_found() -> None:
     (after,) = clean("postgres://admin:hunter2@db.internal:5432/orders")
     assert not re.search("admin|hunter2|internal", after)
