@@ -6,7 +6,7 @@ Nothing is evaluated: a value is known only when it is written out in one place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fwctl.importing.words import reference
@@ -25,6 +25,7 @@ _CODE = re.compile(
     r"""(?:"([^"\n]*)"|'([^'\n]*)'|([0-9]+))\s*\)?;?\s*(?:[#/].*)?$"""
 )
 _YAML = re.compile(r"^\s*-?\s*(?P<name>[A-Z_][A-Z0-9_]*):\s+" + _VALUE + r"\s*(?:#.*)?$")
+_FLOW = re.compile(r"^\s*(?:-\s*)?(?:env|environment|variables):\s*\{(.*)\}\s*(?:#.*)?$")
 _LOOP = re.compile(r"\bfor\s+(?P<name>[A-Za-z_]\w*)\s+in\s+(?P<values>[^;\n:]+)")
 _SELF = re.compile(r"\$\{\w+:?[-=]([^}]*)\}")
 _REFERENCE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
@@ -50,7 +51,7 @@ class Known:
 def assignments(lines: Iterable[tuple[int, str]]) -> dict[str, Known]:
     """Variable as the spec writes it (`${env:NAME}`) -> what these lines say about it."""
     found: dict[str, Known] = {}
-    for number, line in lines:
+    for number, line in _flat(lines):
         loop = _LOOP.search(line)
         if loop is not None:
             found[reference(loop["name"])] = Known(number, None, loop["values"].strip())
@@ -63,6 +64,14 @@ def assignments(lines: Iterable[tuple[int, str]]) -> dict[str, Known]:
             _add(found, name, Known(number, _literal(groups[0] if groups else "", found)))
             break
     return found
+
+
+def _flat(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The lines, with each pair of `env: {A: 1, B: 2}` on one of its own."""
+    for number, line in lines:
+        flow = _FLOW.match(line)
+        for part in flow[1].split(",") if flow else (line,):
+            yield number, part
 
 
 def _add(found: dict[str, Known], name: str, new: Known) -> None:

@@ -141,7 +141,8 @@ def _targets(_row: Field, flag: str, text: str) -> tuple[Any, list[Problem]]:
 
 
 def _schedules(row: Field, flag: str, text: str) -> tuple[Any, list[Problem]]:
-    names = {child.live: child.path for child in row.children}
+    """JSON in either casing of its keys."""
+    names = {spelt: child.path for child in row.children for spelt in _spellings(child.live or child.path)}
     try:
         rows = json.loads(text)
         if not isinstance(rows, list) or not all(isinstance(item, Mapping) for item in rows):
@@ -149,6 +150,11 @@ def _schedules(row: Field, flag: str, text: str) -> tuple[Any, list[Problem]]:
     except (ValueError, RecursionError):
         return LEFT_OUT, [("bad_value", f"{flag}: not the JSON list that firectl takes")]
     return [{names.get(key, key): value for key, value in item.items()} for item in rows], []
+
+
+def _spellings(name: str) -> tuple[str, str]:
+    first, *others = name.split("_")
+    return name, first + "".join(part.title() for part in others)
 
 
 _READERS: Mapping[Kind, Callable[[Field, str, str], tuple[Any, list[Problem]]]] = {

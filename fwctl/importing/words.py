@@ -32,7 +32,7 @@ _PLACEHOLDER = re.compile(
 _ARRAY = re.compile(r"\$\{(\w+)\[[@*]\][^}]*\}|\$\{?[@*](?::\d+)?\}?|@\w+")
 _BACKTICKS = re.compile(r"`[^`\s][^`]*`")
 _STOP = set("|;&()`")
-_REDIRECT = re.compile(r"&?\d*>{1,2}(?:&\d|\s*[^\s;|&()`]+)?|<\s+[^\s;|&()`]+")
+_SKIPPED = re.compile(r"&?\d*>{1,2}(?:&\d|\s*[^\s;|&()`]+)?|<\s+[^\s;|&()`]+|`\s*#[^`]*`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +121,17 @@ class _Lexer:
         return False
 
     def _spaces(self) -> bool:
-        """What may stand between words: blanks and redirections."""
+        """What may stand between words: blanks, redirections, and remarks (`# ...` between backticks)."""
         if self.quoted:
             return False
         if self.line[self.at] in " \t":
             self._end_word()
             self.at += 1
             return True
-        redirect = None if self.started else _REDIRECT.match(self.line, self.at)
-        if redirect is not None:
-            self.at = redirect.end()
-        return redirect is not None
+        skipped = None if self.started else _SKIPPED.match(self.line, self.at)
+        if skipped is not None:
+            self.at = skipped.end()
+        return skipped is not None
 
     def _text(self) -> bool:
         """Anything else belongs to a word, or ends the call (False)."""

@@ -247,3 +247,21 @@ def test_a_call_that_an_echo_leads_to_makes_one(line: str) -> None:
 def test_python_names_a_variable_of_the_environment_as_it_is() -> None:
     program = f"import os\nos.system(f'{NAMED} --region ' + os.environ['REGION'])\n"
     assert values_of(program, "deploy.py")["region"] == "${env:REGION}"
+
+
+def test_a_remark_between_backticks_is_no_word() -> None:
+    assert codes(f"{NAMED} `# a fast one` --precision FP8") == []
+
+
+@pytest.mark.parametrize("key", ["minReplicaCount", "min_replica_count"])
+def test_a_schedule_is_read_in_either_casing(key: str) -> None:
+    row = json.dumps([{"schedule": "0 8 * * *", "timezone": "UTC", "duration": "3600s", key: 2}])
+    assert values_of(f"{NAMED} --scaling-schedules '{row}'")["autoscaling.schedules"] == [
+        {"cron": "0 8 * * *", "timezone": "UTC", "duration": "3600s", "min_replicas": 2}
+    ]
+
+
+def test_a_workflow_may_give_its_variables_on_one_line() -> None:
+    steps = f"    steps:\n      - run: {NAMED} --max-replica-count $N\n"
+    text = "jobs:\n  d:\n    env: {N: 3, REGION: 'US'}\n" + steps
+    assert values_of(text, "w.yml")["replicas.max"] == 3
