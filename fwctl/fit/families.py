@@ -55,7 +55,7 @@ _ROWS: tuple[tuple[str, Family], ...] = (
         """
         granite granitemoe granitemoeshared olmo olmoe seed_oss exaone deci nemotron-nas nemotron_nas
         stablelm ernie4_5 ernie4_5_moe ernie4_5_vl_moe hunyuan hunyuan_v1_dense hunyuan_v1_moe dots1
-        smollm3 minicpm minicpm3 minicpmv minicpmo chatglm glm glm4 glm4v xverse orion mimo bailing_moe
+        smollm3 minicpmv minicpmo chatglm glm glm4 glm4v xverse orion mimo bailing_moe
         bailing_moe_v2 dbrx telechat2 idefics3 smolvlm aria ovis ultravox lfm2_vl
         """,
         Family(),
@@ -100,7 +100,7 @@ _ROWS: tuple[tuple[str, Family], ...] = (
     ("gpt_bigcode gpt2 opt", Family(gated=False, tied=True, learned_positions=True)),
     ("starcoder2", Family(gated=False, tied=True, qkv_bias=True)),
     ("apertus", Family(gated=False, qk_norm=True)),
-    ("gemma paligemma cohere command_r", Family(tied=True)),
+    ("gemma paligemma cohere command_r minicpm minicpm3", Family(tied=True)),
     ("gemma2", Family(tied=True, sandwich=True, window_every=2)),
     ("gemma3 gemma3_text", Family(tied=True, sandwich=True, qk_norm=True, window_every=6)),
     ("gemma3n gemma3n_text", Family(tied=True, sandwich=True, qk_norm=True, window_every=5)),

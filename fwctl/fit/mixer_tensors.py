@@ -59,7 +59,7 @@ def attention(fields: Fields, family: Family, layer: int, mixer: Mixer) -> Built
         dim = value_dim = fields.integer("global_head_dim", default=dim)
     gate = 2 if fields.flag("attn_output_gate", family.output_gate) else 1
     tensors = [
-        Tensor(Kind.ATTENTION, heads * dim * gate, hidden, module="self_attn.q_proj"),
+        *_queries(hidden, heads * dim * gate, fields.optional("share_q_dim")),
         Tensor(Kind.ATTENTION, keys * dim, hidden, split=Split.HEADS, heads=keys, module="self_attn.k_proj"),
         Tensor(
             Kind.ATTENTION, keys * value_dim, hidden, split=Split.HEADS, heads=keys, module="self_attn.v_proj"
@@ -82,6 +82,16 @@ def attention(fields: Fields, family: Family, layer: int, mixer: Mixer) -> Built
         value_dim=value_dim,
         window=window if mixer is Mixer.WINDOW else None,
     )
+
+
+def _queries(hidden: int, width: int, rank: int | None) -> list[Tensor]:
+    """The query projection; in two steps where a config names their common width (Step-3)."""
+    if rank is None:
+        return [Tensor(Kind.ATTENTION, width, hidden, module="self_attn.q_proj")]
+    return [
+        Tensor(Kind.ATTENTION, rank, hidden, split=_ONCE, module="self_attn.q_proj"),
+        Tensor(Kind.ATTENTION, width, rank, module="self_attn.wq"),
+    ]
 
 
 def latent_attention(fields: Fields, layer: int) -> Built:

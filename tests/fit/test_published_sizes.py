@@ -80,6 +80,31 @@ _FALCON_MAMBA_7B = {
     "time_step_rank": 256,
     "vocab_size": 65024,
 }
+_MINICPM_2B = {
+    "model_type": "minicpm",
+    "hidden_size": 2304,
+    "intermediate_size": 5760,
+    "num_hidden_layers": 40,
+    "num_attention_heads": 36,
+    "num_key_value_heads": 36,
+    "vocab_size": 122753,
+}
+_STEP_3 = {
+    "model_type": "step3_text",
+    "hidden_size": 7168,
+    "intermediate_size": 18432,
+    "moe_intermediate_size": 5120,
+    "num_hidden_layers": 61,
+    "num_attention_heads": 64,
+    "num_attention_groups": 1,
+    "head_dim": 256,
+    "share_q_dim": 2048,
+    "share_expert_dim": 5120,
+    "moe_num_experts": 48,
+    "moe_top_k": 3,
+    "moe_layers_enum": ",".join(map(str, range(4, 60))),
+    "vocab_size": 128815,
+}
 _GLM_41V_9B = {
     "model_type": "glm4v",
     "text_config": {
@@ -116,6 +141,8 @@ _GLM_41V_9B = {
         (_CODESTRAL_MAMBA_7B, 7.29),
         (_FALCON_MAMBA_7B, 7.27),
         (_GLM_41V_9B, 10.29),
+        (_MINICPM_2B, 2.72),
+        (_STEP_3, 316.0),
     ],
     ids=lambda value: value["model_type"] if isinstance(value, dict) else "",
 )
