@@ -13,6 +13,7 @@ _START = re.compile(
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _USE = re.compile(r'"?\$\{(\w+)\[[@*]\]\}"?')
 _LONGEST_LINES = 200
+_LONGEST_CHARS = 2000  # flags of one call; anything longer is no list of them
 
 
 @dataclass(slots=True)
@@ -25,7 +26,7 @@ class Array:
 
 
 def arrays(lines: list[tuple[int, str]]) -> dict[str, Array]:
-    """Name -> what the text writes into it; an array that is set twice, or is a command, is left out."""
+    """Name -> what the text writes into it; one that is set twice, a command or very long is left out."""
     found: dict[str, Array] = {}
     dropped: set[str] = set()
     texts = [line for _, line in lines]
@@ -47,7 +48,11 @@ def arrays(lines: list[tuple[int, str]]) -> dict[str, Array]:
             known.whole = False
         else:
             known.words += f" {body}"
-    return {name: array for name, array in found.items() if name not in dropped}
+    return {
+        name: array
+        for name, array in found.items()
+        if name not in dropped and len(array.words) <= _LONGEST_CHARS
+    }
 
 
 def _body(lines: list[str]) -> str | None:

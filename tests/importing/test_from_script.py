@@ -207,8 +207,11 @@ def test_what_an_array_gets_under_a_condition_is_left_open(more: str) -> None:
     assert "addons.mode" not in values
 
 
-@pytest.mark.parametrize("array", ["ARGS=(--precision FP8)\nARGS=(--precision BF16)", "ARGS=($(cat flags) x"])
-def test_an_array_that_is_set_twice_or_never_closed_stays_open(array: str) -> None:
+@pytest.mark.parametrize(
+    "array",
+    ["ARGS=(--precision FP8)\nARGS=(--precision BF16)", "ARGS=($(cat flags) x", f"ARGS=({'x ' * 2000})"],
+)
+def test_an_array_that_is_set_twice_never_closed_or_very_long_stays_open(array: str) -> None:
     script = f"{array}\n{NAMED} ${{ARGS[@]}}"
     assert codes(script) == ["array"]
     assert "precision" not in values_of(script)
