@@ -34,8 +34,8 @@ def get(
     """GET with redirects followed; Authorization goes to the first host only.
 
     byte_range: first and last byte, both included. timeout_s: seconds between two bytes, total_s: of the
-    whole body. NetworkError when the host cannot be reached, does
-    not answer in time, redirects too often or sends more than `most_bytes`.
+    whole body. NetworkError when the host cannot be reached, does not answer in time, redirects too often,
+    or sends more than `most_bytes` or what is not packed as it says.
     """
     import httpx
 
@@ -57,6 +57,8 @@ def get(
         raise NetworkError(f"{host} redirects more than {MOST_REDIRECTS} times") from None
     except httpx.TimeoutException:
         raise NetworkError(f"{host} did not answer within {timeout_s:g} s") from None
+    except httpx.DecodingError:
+        raise NetworkError(f"{host} sent what cannot be unpacked") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise NetworkError(f"{host} cannot be reached: {type(error).__name__}") from None
 

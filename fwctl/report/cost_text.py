@@ -7,7 +7,7 @@ from typing import Any
 
 from fwctl.report.layout import Page, Span
 from fwctl.report.model import Report
-from fwctl.units import format_usd
+from fwctl.units import counted, format_usd
 
 HEADER = ("deployment", "accelerator", "days", "GPU-hours", "cost", "tokens", "$/M tokens", "idle", "batch")
 MOST_GAPS = 20
@@ -165,7 +165,7 @@ def _rest(page: Page, body: Mapping[str, Any]) -> None:
     for item in body["wasted"]:
         cost = "" if item["usd"] is None else f", {format_usd(item['usd'])}"
         page.line(
-            f"wasted: {item['target']}, {item['kind']}: {item['attempts']:,} attempts, "
+            f"wasted: {item['target']}, {item['kind']}: {counted(item['attempts'], 'attempt')}, "
             f"{item['prompt_tokens'] + item['completion_tokens']:,} tokens{cost}"
         )
     left: dict[str, int] = {}

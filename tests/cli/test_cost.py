@@ -85,7 +85,7 @@ def test_bench_records_are_wasted_tokens(folder: Path) -> None:
     record = '{"run_id": "r", "target": "x", "prompt_tokens": 10, "output_tokens": 5}\n'
     (folder / "records.jsonl").write_text(record)
     done = fwctl(make_env(folder), "cost", "--billing", "billing.csv", *DAY, "--records", "records.jsonl")
-    assert "wasted: x, benchmark: 1 attempts, 15 tokens" in done.out
+    assert "wasted: x, benchmark: 1 attempt, 15 tokens" in done.out
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ class Hub:
         self.files: dict[str, bytes] = {}
         self.redirects: dict[str, str] = {}
         self.statuses: dict[str, int] = {}
+        self.packed: set[str] = set()  # said to be gzip
         self.ignore_ranges = False
         self.asked: list[tuple[str, dict[str, str]]] = []
         self.url = ""
@@ -38,6 +39,8 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 first, last = span.removeprefix("bytes=").split("-")
                 body, status = body[int(first) : int(last) + 1], 206
             self.send_response(status)
+            if self.path in hub.packed:
+                self.send_header("Content-Encoding", "gzip")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

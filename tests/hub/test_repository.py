@@ -133,3 +133,10 @@ def test_a_host_that_does_not_answer_in_time_is_a_network_error() -> None:
 def test_the_address_of_an_answer_has_no_signature(hub: Hub) -> None:
     hub.files["/blob"] = b"{}"
     assert http.get(f"{hub.url}/blob?sig=secret", most_bytes=10).url == f"{hub.url}/blob"
+
+
+def test_a_body_that_is_not_packed_as_it_says_is_named(hub: Hub) -> None:
+    hub.files["/metrics"] = b"up 1\n"
+    hub.packed.add("/metrics")
+    with pytest.raises(NetworkError, match="sent what cannot be unpacked"):
+        http.get(f"{hub.url}/metrics", most_bytes=999)
