@@ -241,7 +241,7 @@ NO_PAGE = "the metrics page cannot be read: it is not in the Prometheus text for
         ((200, None, b"<html>"), NO_PAGE),
         ((200, None, ONE_LINE + ONE_LINE[:30]), NO_PAGE),
         ((200, ("content-length", "9999"), ONE_LINE), "cannot be reached: RemoteProtocolError"),
-        ((200, ("content-encoding", "gzip"), ONE_LINE), "cannot be reached: DecodingError"),
+        ((200, ("content-encoding", "gzip"), ONE_LINE), "sent what cannot be unpacked"),
         ((200, None, ONE_LINE * (32 * 2**20 // len(ONE_LINE) + 1)), "sent more than 33,554,432 bytes"),
         ((429, ("retry-after", "60"), b""), "answered HTTP 429"),
         ((302, ("location", "/again"), b""), "redirects more than 5 times"),
