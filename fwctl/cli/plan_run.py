@@ -12,7 +12,6 @@ from fwctl.cli.evidence_files import Found, find_evidence
 from fwctl.cli.evidence_fit import measured_pools
 from fwctl.cli.evidence_weighed import planned_evidence
 from fwctl.cli.fit_requests import check_specs
-from fwctl.cli.metrics_page import metrics_page
 from fwctl.cli.places import STATE_FOLDER, has_specs, lock_of
 from fwctl.cli.prices import price_list
 from fwctl.cli.recent_traffic import deleted, recent_traffic
@@ -58,6 +57,8 @@ def _plan_inputs(
     starts = start_times(call, spec)
     plan = inputs.plan(live, caps=caps, now=now, starts=starts)
     if leaving := deleted(plan):
+        from fwctl.cli.metrics_page import metrics_page
+
         traffic = recent_traffic(call, session, leaving, metrics_page(call, spec.account, None, None))
         plan = inputs.plan(live, caps=caps, now=now, starts=starts, traffic=traffic)
     return inputs, plan, (*problems, *found.problems)
