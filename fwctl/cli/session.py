@@ -6,9 +6,10 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from enum import Enum
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fwctl.cli.choices import Scope
 from fwctl.cli.command import Call
@@ -117,6 +118,11 @@ class Session(AbstractContextManager["Session"]):
             account=self.account,
             parallelism=self.call.settings.parallelism,
         )
+
+    def requests_by_day(self, since: date) -> list[dict[str, Any]]:
+        """Requests of every deployment from that day on, UTC, as `operate.daily_requests` reads them."""
+        end = self.call.env.clock.now().date() + timedelta(days=1)
+        return self.firectl.deployment_metrics("requests-total", start=f"{since}", end=f"{end}")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -91,13 +91,8 @@ class Sources:
                 self._limit = number(row.get("value"))
 
     def _read_traffic(self) -> None:
-        today = self.call.env.clock.now().date()
-        rows = self.session.firectl.deployment_metrics(
-            "requests-total",
-            start=f"{today - timedelta(days=TRAFFIC_DAYS)}",
-            end=f"{today + timedelta(days=1)}",
-        )
-        self._last_requests = last_requests(rows)
+        since = self.call.env.clock.now().date() - timedelta(days=TRAFFIC_DAYS)
+        self._last_requests = last_requests(self.session.requests_by_day(since))
 
     def _starts(self, models: set[str]) -> dict[str, float]:
         history = History(self.call.env.cwd / STATE_FOLDER / HISTORY_NAME)

@@ -83,10 +83,8 @@ def _spec(call: Call, paths: list[str] | None) -> Spec | None:
 
 def _requests(call: Call, session: Session, days: int) -> tuple[dict[str, float] | None, list[str]]:
     """Requests by deployment over whole days up to now; None and the reason where nobody can read them."""
-    today = call.env.clock.now().date()
-    start, end = today - timedelta(days=days), today + timedelta(days=1)
     try:
-        rows = session.firectl.deployment_metrics("requests-total", start=f"{start}", end=f"{end}")
+        rows = session.requests_by_day(call.env.clock.now().date() - timedelta(days=days))
     except FwctlError as error:
         if error.error_class in ("auth", "suspended"):
             raise
