@@ -16,8 +16,7 @@ from fwctl.applying.writes import OTHER_RUN, repeatable
 from fwctl.live.identity import LEAVING
 from fwctl.live.model import LiveState
 from fwctl.live.routers import members
-from fwctl.planning.model import Step
-from fwctl.planning.steps import strategy_of
+from fwctl.planning.steps import router_step
 
 
 def change_members(
@@ -44,14 +43,8 @@ def change_members(
                 (f"firectl router delete {router}  # if nobody uses it any more",),
             )
         )
-    step = Step(
-        ROUTER_UPDATE if row is not None else ROUTER_CREATE,
-        router,
-        {
-            "deployments": [f"accounts/{account}/deployments/{key}" for key in sorted(after)],
-            "strategy": strategy_of(row),
-        },
-    )
+    verb = ROUTER_UPDATE if row is not None else ROUTER_CREATE
+    step = router_step(verb, router, account, after, row)
     note = yield from repeatable(
         step,
         lambda now: members(now.routers.get(router)) == after,

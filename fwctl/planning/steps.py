@@ -143,10 +143,14 @@ def router_steps(context: Context, desired: Desired, deployment_id: str) -> list
 
 
 def _router_step(context: Context, verb: str, router: str, ids: Set[str]) -> Step:
-    """`router update` falls back to a default strategy unless it is told one, so it is always told."""
-    strategy = strategy_of(context.live.routers.get(router))
-    names = [f"accounts/{context.spec.account}/deployments/{key}" for key in sorted(ids)]
-    return Step(verb, router, {"deployments": names, "strategy": strategy})
+    return router_step(verb, router, context.spec.account, ids, context.live.routers.get(router))
+
+
+def router_step(verb: str, router: str, account: str, ids: Set[str], now: Mapping[str, Any] | None) -> Step:
+    """Stand before exactly these deployments. now: the router as it is. `router update` falls back to a
+    default strategy unless it is told one, so it is always told."""
+    names = [f"accounts/{account}/deployments/{key}" for key in sorted(ids)]
+    return Step(verb, router, {"deployments": names, "strategy": strategy_of(now)})
 
 
 def strategy_of(router: Mapping[str, Any] | None) -> str:
