@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fwctl.routing.breaker import State
@@ -53,10 +53,6 @@ class Fleet:
         if found is None:
             found = self._healths[key] = Health(route.breaker, self.chance)
         return found
-
-    def healths(self) -> Iterable[Health]:
-        """Of every target that was asked."""
-        return self._healths.values()
 
     def payer(self, target: Target) -> Shed:
         """The limit that all targets of one account share."""

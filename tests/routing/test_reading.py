@@ -57,7 +57,7 @@ def route(fields: str) -> str:
 
 
 def test_every_key_of_the_example_arrives() -> None:
-    routes, problems = read(EXAMPLE, Path("/work"))
+    routes, problems = read(EXAMPLE, Path("/etc/fwctl"))
     assert problems == []
     assert routes is not None
     chat = routes.routes["chat"]
@@ -76,7 +76,7 @@ def test_every_key_of_the_example_arrives() -> None:
     assert chat.hedge == HedgePolicy(0.02, 0.95, None)
     assert chat.report_model == "route"
     own = routes.settings
-    assert (own.client_keys, own.trace) == (("client-key",), Trace(Path("/work/traces.jsonl"), 0.05))
+    assert (own.client_keys, own.trace) == (("client-key",), Trace(Path("/etc/fwctl/traces.jsonl"), 0.05))
     assert (own.drain_delay_s, own.drain_s, own.max_body_bytes) == (1, 10, 2 * 2**20)
     assert own.keep_headers == ("x-team",)
     assert set(routes.secrets) == {"fw_own", "other-key", "client-key"}

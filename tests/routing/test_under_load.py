@@ -133,7 +133,7 @@ async def leaves_nothing_behind(count: int, rounds: int) -> list[int]:
                 place.headers.clear()
             box.records.clear()
             sizes.append(tracemalloc.get_traced_memory()[0])
-            waiting = [health.waiting for health in box.router.fleet.healths()]
+            waiting = [health.waiting for health in box.router.fleet._healths.values()]
             assert waiting == [0] * len(waiting)
     async with asyncio.timeout(5):
         while len(asyncio.all_tasks()) > tasks:
