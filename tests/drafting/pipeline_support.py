@@ -19,7 +19,7 @@ from fwctl.quality.experiments.model import Experiment
 from fwctl.spec.load import load
 from fwctl.spec.model import Deployment
 from tests.planning.support import Platform
-from tests.quality.experiments.support import FakeWorld, Killed
+from tests.quality.experiments.support import FakeWorld, Killed, Witness
 
 MODEL = "accounts/fireworks/models/llama-v3p1-8b-instruct"
 SMALL = "accounts/fireworks/models/llama-v3p2-1b-instruct"
@@ -216,16 +216,13 @@ class DraftWorld(FakeWorld):
 
 
 @dataclass
-class FakeDesk:
-    """agrees: what somebody answers. kill: the point at which the process ends."""
+class FakeDesk(Witness):
+    """agrees: what somebody answers."""
 
     folder: Path
     platform: FakeFirectl = field(default_factory=FakeFirectl)
     agrees: bool = True
     questions: list[str] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
-    points: list[str] = field(default_factory=list)
-    kill: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
     poll_s: float = 30.0
     deployments: Deployments = field(default_factory=Deployments)
@@ -243,14 +240,6 @@ class FakeDesk:
 
     def draft_key(self, url: str) -> str | None:
         return None
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
-
-    def reached(self, point: str) -> None:
-        self.points.append(point)
-        if point == self.kill:
-            raise Killed
 
     @property
     def live(self) -> list[str]:

@@ -58,6 +58,23 @@ class Killed(BaseException):
 
 
 @dataclass
+class Witness:
+    """Hears what is said. kill: the point at which the process ends."""
+
+    said: list[str] = field(default_factory=list, kw_only=True)
+    points: list[str] = field(default_factory=list, kw_only=True)
+    kill: str = field(default="", kw_only=True)
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    def reached(self, point: str) -> None:
+        self.points.append(point)
+        if point == self.kill:
+            raise Killed
+
+
+@dataclass
 class FakeClock:
     at: datetime = NOW
 
@@ -82,9 +99,9 @@ class Behaviour:
 
 
 @dataclass
-class FakeWorld:
-    """pass_s, start_up_s: how long they take. look_s: between two looks at the replicas. kill: the point at
-    which the process ends. start_code: how the next apply ends."""
+class FakeWorld(Witness):
+    """pass_s, start_up_s: how long they take. look_s: between two looks at the replicas. start_code: how the
+    next apply ends."""
 
     folder: Path
     platform: Platform = field(default_factory=Platform)
@@ -93,10 +110,7 @@ class FakeWorld:
     pass_s: float = 60.0
     start_up_s: float = 300.0
     look_s: float = 60.0
-    kill: str = ""
     prices: Any = PRICES
-    said: list[str] = field(default_factory=list)
-    points: list[str] = field(default_factory=list)
     invalid: list[str] = field(default_factory=list)
     interrupts: int = 0
     given_up: Mapping[str, str] = field(default_factory=dict)
@@ -191,14 +205,6 @@ class FakeWorld:
 
     def start_s(self, model: str) -> float | None:
         return None
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
-
-    def reached(self, point: str) -> None:
-        self.points.append(point)
-        if point == self.kill:
-            raise Killed
 
     def candidates(self) -> list[str]:
         """Short names of the candidates that exist."""
